@@ -173,8 +173,9 @@ struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits
  */
 
 /* Saves the state when all events of a trace up to a tick, and no later ones, have been put: a
- * PROBITY_INDEX_WAITS block, to be freed. Returns 1; 0 if the state is not exact, since something
- * was evicted or a thread state is later than all records; or PROBITY_ERROR_MEMORY. */
+ * PROBITY_INDEX_WAITS block, to be freed, or NULL if this state cannot be saved, since a thread
+ * was woken after the latest record; a later one may be. Returns 1; 0 if no further state is exact,
+ * since something was evicted; or PROBITY_ERROR_MEMORY. */
 int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t **ret_bytes,
                        size_t *ret_count);
 

@@ -22,7 +22,7 @@ struct saved {
     uint8_t *bytes;
     size_t used, capacity;
     uint32_t *numbers; /* by slot: the place of the thread in the state */
-    int is_late;       /* has times after that of the state */
+    int is_late;       /* has times after that of the state, which cannot be written */
     int error;
 };
 
@@ -253,7 +253,9 @@ int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t
     free(saved.numbers);
     if (saved.error != 0 || saved.is_late) {
         free(saved.bytes);
-        return saved.error;
+        *ret_bytes = NULL;
+        *ret_count = 0;
+        return saved.error != 0 ? saved.error : 1;
     }
     probity_put_u64(saved.bytes, tick);
     probity_put_u64(saved.bytes + 8, waits->now_ns);

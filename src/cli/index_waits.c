@@ -52,7 +52,7 @@ static int emit(struct probity_index_writer *writer, uint16_t type, const uint8_
 
 /* The state at a mark. */
 struct saved {
-    uint8_t *waits, *files; /* files: NULL if no descriptor has a name */
+    uint8_t *waits, *files; /* waits: NULL if there is no state; files: if nothing has a name */
     size_t waits_bytes, files_bytes;
 };
 
@@ -61,15 +61,16 @@ static int save(const struct waits_pass *pass, uint64_t tick, struct saved *save
 {
     int got = probity_waits_save(pass->waits, tick, &saved->waits, &saved->waits_bytes);
 
-    return got > 0 ? probity_descriptors_save(&pass->names.descriptors, pass->waits, tick,
-                                              &saved->files, &saved->files_bytes)
-                   : got;
+    return got > 0 && saved->waits != NULL
+               ? probity_descriptors_save(&pass->names.descriptors, pass->waits, tick,
+                                          &saved->files, &saved->files_bytes)
+               : got;
 }
 
 /* Leaves out a state that is too long for a block. */
 static int emit_saved(struct waits_pass *pass, const struct saved *saved)
 {
-    if (saved->waits_bytes > PROBITY_BLOCK_PAYLOAD_MAX ||
+    if (saved->waits == NULL || saved->waits_bytes > PROBITY_BLOCK_PAYLOAD_MAX ||
         saved->files_bytes > PROBITY_BLOCK_PAYLOAD_MAX)
         return 0;
     int error = emit(pass->writer, PROBITY_INDEX_WAITS, saved->waits, saved->waits_bytes);

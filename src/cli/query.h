@@ -40,8 +40,8 @@ struct cli_query_steps {
     /* Called before the first event; from_ns and to_ns are 0 without a range. */
     int (*open)(void *context, uint64_t from_ns, uint64_t to_ns);
     int (*put)(void *context, const struct probity_event *event);
-    /* Number of calls that began in the range and have not ended; without them, nothing after the
-     * range matters. NULL: there are none. */
+    /* Number of calls, or periods of other kinds, that began in the range and have not ended;
+     * without them, nothing after the range matters. NULL: there are none. */
     uint64_t (*pending)(void *context);
     int (*finish)(void *context, const struct probity_reader *reader);
     int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_color);

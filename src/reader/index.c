@@ -88,7 +88,8 @@ int probity_index_start(struct probity_index_cursor *cursor, int file)
         return (int)got;
     cursor->size = (uint64_t)size;
     if ((size_t)got < sizeof header || memcmp(header, magic, sizeof magic) != 0 ||
-        probity_get_u16(header + 12) != PROBITY_INDEX_MAJOR)
+        probity_get_u16(header + 12) != PROBITY_INDEX_MAJOR ||
+        probity_get_u16(header + 14) < PROBITY_INDEX_MINOR)
         return PROBITY_ERROR_DAMAGED;
     return 0;
 }
@@ -224,16 +225,14 @@ static int take_files(struct probity_index *index, const struct probity_index_it
 
 static int take_facts(struct probity_index *index, const struct probity_index_item *item)
 {
-    if (item->payload_bytes < PROBITY_INDEX_FACTS_OLDER_BYTES)
+    if (item->payload_bytes < PROBITY_INDEX_FACTS_BYTES)
         return PROBITY_ERROR_DAMAGED;
     index->has_facts = 1;
-    index->has_objects_most = item->payload_bytes >= PROBITY_INDEX_FACTS_BYTES;
-    if (index->has_objects_most)
-        index->objects_most = probity_get_u64(item->payload + 32);
     index->lost = probity_get_u64(item->payload);
     index->orphans = probity_get_u64(item->payload + 8);
     index->ambiguous = probity_get_u64(item->payload + 16);
     index->holds_forgotten = probity_get_u64(item->payload + 24);
+    index->objects_most = probity_get_u64(item->payload + 32);
     return 0;
 }
 

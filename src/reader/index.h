@@ -15,7 +15,7 @@
 
 enum {
     PROBITY_INDEX_MAJOR = 1,
-    PROBITY_INDEX_MINOR = 5,
+    PROBITY_INDEX_MINOR = 5, /* an index with a lower one is not used */
     PROBITY_INDEX_HEADER_BYTES = 16,
     PROBITY_INDEX_PLACE_BYTES = 24,
     PROBITY_INDEX_MARK_BYTES = 24,
@@ -26,7 +26,6 @@ enum {
     PROBITY_INDEX_STATES_BYTES = 16, /* before the entries */
     PROBITY_INDEX_STATES_ENTRY_BYTES = 24,
     PROBITY_INDEX_FILES_BYTES = 8, /* before the rest of the payload */
-    PROBITY_INDEX_FACTS_OLDER_BYTES = 32, /* before version 1.4 */
     PROBITY_INDEX_RECORDS_BYTES = 8 /* before the payload of a SYNC or END */
 };
 
@@ -125,7 +124,6 @@ struct probity_index {
     size_t waits_count, waits_capacity;
     const struct probity_index_waits *chosen_waits; /* NULL: none */
     int has_facts;                        /* only then the waits are complete */
-    int has_objects_most;                 /* version 1.4: states have ticks, too */
     uint64_t objects_most;                /* at a time */
     uint64_t lost, orphans, ambiguous, holds_forgotten; /* the facts */
     uint8_t *waits_payload;               /* of the chosen one, after its choice */
@@ -135,7 +133,8 @@ struct probity_index {
     uint64_t before_tick; /* for which the mark was chosen */
 };
 
-/* Starts a pass. Returns 0, PROBITY_ERROR_DAMAGED, READ or MEMORY. */
+/* Starts a pass. Returns 0, PROBITY_ERROR_DAMAGED (also for a version that is not used), READ or
+ * MEMORY. */
 int probity_index_start(struct probity_index_cursor *cursor, int file);
 
 /* Returns 1 with a whole block, 0 at the end, or an error: DAMAGED, READ or MEMORY. */

@@ -158,7 +158,7 @@ static int is_of_states(const struct probity_waiting *waiting, const uint8_t *pa
 {
     struct probity_data data;
 
-    return probity_sched_block_check(payload, bytes) > 0 &&
+    return probity_sched_block_check(payload, bytes) >= 0 &&
            probity_data_get(payload, bytes, &data) == 0 && data.first_tick == waiting->tick;
 }
 

@@ -326,7 +326,7 @@ static int have_waits(const struct probity_reader *reader, uint64_t objects_max)
             return 0;
         if (reader->count == 1)
             continue;
-        if (!index->has_objects_most || index->objects_most > left)
+        if (!index->has_facts || index->objects_most > left)
             return 0;
         left -= index->objects_most;
     }

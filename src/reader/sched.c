@@ -208,6 +208,7 @@ static int take_entries(struct pass *pass, const uint8_t *payload, size_t bytes)
             probity_get_u32(entry + 20)};
         if (block.offset > pass->size || block.bytes > pass->size - block.offset ||
             block.bytes < PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES ||
+            block.bytes > PROBITY_BLOCK_HEADER_BYTES + PROBITY_BLOCK_PAYLOAD_MAX ||
             (sched->count > 0 && compare_blocks(&sched->blocks[sched->count - 1], &block) >= 0))
             return PROBITY_ERROR_DAMAGED;
         error = add_block(sched, &block);

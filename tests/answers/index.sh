@@ -86,7 +86,8 @@ for range in "--since 20% --until 21%" "--since 90%" "--until 5%"; do
 done
 
 # What is before a range is not read, so that damage there goes unnoticed: status 0, not 3. It is a
-# block's header, or its payload.
+# block's header, or its payload. The range has the last records, however long they took, and the
+# program flushes, so that there is a mark between them and the damage.
 damage() {
     python3 - "$1" "$2" << 'PYTHON'
 import sys
@@ -97,7 +98,15 @@ with open(sys.argv[1], "r+b") as file:
     file.write(bytes([trace[at] ^ 1]))
 PYTHON
 }
-for trace in scopes typed; do
+# $1 trace: when the last records begin
+late() {
+    "$PROBITY" log --probes --time=relative --color=never "$1" | tail -n 1000 | head -n 1 |
+        cut -d ' ' -f 1
+}
+record flushed "$PROGRAMS/typed" 2000 flush
+"$PROBITY" index --every 1 flushed || fail "flushed: no index"
+declare -A late=([scopes]=$(late scopes) [flushed]=$(late flushed))
+for trace in scopes flushed; do
     for part in header payload; do
         cp "$trace" "$part.$trace"
         cp "$trace.index" "$part.$trace.index"
@@ -109,7 +118,8 @@ while read -r expected trace command; do
     for part in header payload; do
         status=0
         # shellcheck disable=SC2086
-        "$PROBITY" $command --since 90% "$part.$trace" > output 2> reported || status=$?
+        "$PROBITY" $command --since "${late[$trace]}" "$part.$trace" > output 2> reported ||
+            status=$?
         expect "$command of $trace, damaged $part: status ($(cat reported))" "$expected" "$status"
     done
 done << 'COMMANDS'
@@ -119,10 +129,10 @@ done << 'COMMANDS'
 0 scopes why --function=*
 0 scopes view -f -o page.html
 0 scopes view --spans=400 -f -o page.html
-0 typed report
-0 typed waits
-0 typed view -f -o page.html
-0 typed view --spans=400 -f -o page.html
+0 flushed report
+0 flushed waits
+0 flushed view -f -o page.html
+0 flushed view --spans=400 -f -o page.html
 COMMANDS
 
 # With some functions only, what they did before a range is known, too: one was called at the

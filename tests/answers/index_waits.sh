@@ -64,7 +64,7 @@ compare left right
 for trace in talk chat; do
     PROBITY_CHUNK_RECORDS=512 "$PROBITY" record --sched -o $trace \
         --calls io,locks,threads,sleep -- "$PROGRAMS/talking.shared" 4 300 > /dev/null \
-        2> reported || fail "$trace: $(cat reported)"
+        2> $trace.reported || fail "$trace: $(cat $trace.reported)"
     "$PROBITY" index --every 1 $trace || fail "$trace: no index"
     [ "$(states $trace)" -ge 5 ] || fail "$trace: $(states $trace) states"
     compare $trace
@@ -134,7 +134,9 @@ if [ -e chat.sched ]; then
     "$PROBITY" waits --json --since=90% chat > without || fail "waits without states and index"
     cmp with without || fail "waits differ without the states that the index lists"
 else
-    echo "without thread states"
+    grep -q 'thread states are not recorded' chat.reported ||
+        fail "no thread states: $(cat chat.reported)"
+    echo "left out: thread states at marks: $(cat chat.reported)"
 fi
 # So that what one thread waited for includes the holder, all threads are followed.
 tid=$("$PROBITY" threads --json typed 2> /dev/null | jq '.processes[0].threads[-1].tid')

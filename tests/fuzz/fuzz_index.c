@@ -2,8 +2,9 @@
  *
  * fuzz_index.c: the commands that read a range of time, with an index of the trace: one as `probity
  * index` makes it, which must not change what they print; or one with changed fields and corrected
- * checksums, by which they may print anything, but must not crash or hang. Few inputs are traces
- * that can have an index, so the first ones that can are kept and used in turns.
+ * checksums, by which they may print anything, but must not crash or hang. Half of the traces have
+ * thread states, which the index lists; with a changed index, they may be changed, too. Few inputs
+ * are traces that can have an index, so the first ones that can are kept and used in turns.
  */
 #define main probity_main
 #include "cli/main.c"
@@ -19,6 +20,7 @@
 #include "fuzz/target.h"
 #include "reader/index.h"
 #include "reader/reader.h"
+#include "sched/traces.h"
 
 static const struct cli_command *const readers[] = {
     &cli_command_report, &cli_command_tree, &cli_command_hist, &cli_command_blocks,
@@ -33,7 +35,7 @@ const int target_ways = READERS;
 static char pattern[] = "*";
 
 static struct place {
-    char directory[64], trace[80], index[88];
+    char directory[64], trace[80], index[88], sched[88];
     int output; /* takes the place of standard output */
     uint8_t *kept[KEPT];
     size_t kept_bytes[KEPT];
@@ -55,6 +57,7 @@ static void place_remove(void)
 {
     unlink(place.trace);
     unlink(place.index);
+    unlink(place.sched);
     rmdir(place.directory);
 }
 
@@ -64,6 +67,7 @@ static void place_make(void)
     demand(mkdir(place.directory, 0700) == 0);
     snprintf(place.trace, sizeof place.trace, "%s/t", place.directory);
     snprintf(place.index, sizeof place.index, "%s.index", place.trace);
+    snprintf(place.sched, sizeof place.sched, "%s.sched", place.trace);
     atexit(place_remove);
     place.output = memfd_create("output", 0);
     demand(place.output > 2);
@@ -76,6 +80,109 @@ static void write_file(const char *name, const uint8_t *bytes, size_t size)
 
     demand(file >= 0 && write(file, bytes, size) == (ssize_t)size && close(file) == 0);
 }
+
+/* ---- Thread states -----------------------------------------------------------------------------
+ */
+
+enum { THREADS_MAX = 8, STATES_MAX = 40 };
+
+struct thread {
+    uint32_t number, tid;
+    uint64_t first_tick, last_tick;
+};
+
+/* Leaves out threads after the first THREADS_MAX. */
+static void note_thread(struct thread *threads, size_t *count, const struct probity_data *data)
+{
+    size_t i = 0;
+
+    while (i < *count && threads[i].number != data->thread)
+        i++;
+    if (i == THREADS_MAX)
+        return;
+    if (i == *count)
+        threads[(*count)++] = (struct thread){data->thread, data->tid, data->first_tick, 0};
+    if (data->first_tick < threads[i].first_tick)
+        threads[i].first_tick = data->first_tick;
+    if (data->last_tick > threads[i].last_tick)
+        threads[i].last_tick = data->last_tick;
+}
+
+/* Returns the number of threads. */
+static size_t find_threads(const uint8_t *trace, size_t size, struct thread *threads)
+{
+    struct probity_block_header header;
+    struct probity_data data;
+    size_t count = 0, at = PROBITY_FILE_HEADER_BYTES;
+
+    while (size - at >= PROBITY_BLOCK_HEADER_BYTES &&
+           probity_block_header_get(trace + at, &header) == 0) {
+        at += PROBITY_BLOCK_HEADER_BYTES;
+        if (header.payload_bytes > size - at)
+            break;
+        if (header.type == PROBITY_BLOCK_DATA &&
+            probity_data_get(trace + at, header.payload_bytes, &data) == 0)
+            note_thread(threads, &count, &data);
+        at += header.payload_bytes;
+    }
+    return count;
+}
+
+/* Any states from the begin of a thread to its end, in blocks of any length. */
+static void put_states(struct probity_sched_blocks *blocks, const struct thread *threads,
+                       size_t count, const struct thread *thread, uint64_t *state)
+{
+    struct probity_sched_stream stream = {.bytes = NULL};
+    uint64_t tick = thread->first_tick, length = thread->last_tick - tick;
+
+    for (uint64_t left = draw(state) % STATES_MAX; left > 0; left--) {
+        const struct probity_state_event event = {
+            .state = (uint32_t)(draw(state) % (PROBITY_STATE_ENDED + 1)),
+            .cpu = (uint32_t)(draw(state) % 4), .waker = threads[draw(state) % count].tid};
+        stream.thread = thread->number;
+        stream.tid = thread->tid;
+        demand(probity_sched_blocks_put(blocks, &stream, tick, &event) == 0);
+        uint64_t step = draw(state) % (length / 8 + 2);
+        if (step > thread->last_tick - tick)
+            break;
+        tick += step;
+        if (draw(state) % 4 == 0)
+            demand(probity_sched_blocks_end(blocks, &stream) == 0);
+    }
+    demand(probity_sched_blocks_end(blocks, &stream) == 0);
+}
+
+/* Makes TRACE.sched, or removes it. */
+static void states_make(const uint8_t *bytes, size_t size, uint64_t *state)
+{
+    const size_t info_at = PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES;
+    struct probity_sched_trace trace = {.path = place.trace};
+    struct probity_sched_info info = {.flags = draw(state) % 2 != 0 ? PROBITY_SCHED_WAKINGS : 0};
+    struct thread threads[THREADS_MAX];
+    size_t count = size > info_at + sizeof trace.session ? find_threads(bytes, size, threads) : 0;
+
+    unlink(place.sched);
+    if (count == 0 || draw(state) % 2 == 0)
+        return;
+    struct probity_sched_blocks blocks = {.file = memfd_create("states", MFD_CLOEXEC)};
+    demand(blocks.file >= 0);
+    memcpy(trace.session, bytes + info_at, sizeof trace.session);
+    info.first_tick = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (threads[i].last_tick < threads[i].first_tick)
+            threads[i].last_tick = threads[i].first_tick;
+        put_states(&blocks, threads, count, &threads[i], state);
+        if (threads[i].first_tick < info.first_tick)
+            info.first_tick = threads[i].first_tick;
+        if (threads[i].last_tick > info.last_tick)
+            info.last_tick = threads[i].last_tick;
+    }
+    demand(probity_sched_trace_write(&trace, 0, &blocks, &info) == 0);
+    probity_sched_blocks_release(&blocks);
+}
+
+/* ---- The trace and its index -------------------------------------------------------------------
+ */
 
 /* Makes the index of the trace. Returns whether it can have one. */
 static int index_make(uint64_t every_bytes)
@@ -119,6 +226,7 @@ static int trace_make(uint8_t *bytes, size_t size, uint64_t *state)
     uint64_t every_bytes = 1 + draw(state) % 2000;
 
     write_file(place.trace, bytes, size);
+    states_make(bytes, size, state);
     if (index_make(every_bytes)) {
         keep(bytes, size);
         return 1;
@@ -127,22 +235,26 @@ static int trace_make(uint8_t *bytes, size_t size, uint64_t *state)
     if (place.kept[chosen] == NULL)
         return 0;
     write_file(place.trace, place.kept[chosen], place.kept_bytes[chosen]);
+    states_make(place.kept[chosen], place.kept_bytes[chosen], state);
     return index_make(every_bytes);
 }
 
-static void index_change(uint64_t *state)
+/* An index, or TRACE.sched, which is framed in the same way. */
+static void file_change(const char *name, uint64_t *state)
 {
     static uint8_t bytes[TARGET_BYTES_MAX];
-    int file = open(place.index, O_RDONLY);
-    ssize_t got = read(file, bytes, sizeof bytes);
+    int file = open(name, O_RDONLY);
+    ssize_t got = file >= 0 ? read(file, bytes, sizeof bytes) : 0;
     size_t size = got > 0 ? (size_t)got : 0;
 
+    if (file < 0)
+        return;
     close(file);
     for (uint64_t changes = draw(state) % 4; changes < 4; changes++)
         size = target_mutate_field(bytes, size, sizeof bytes, (unsigned)(draw(state) % 8),
                                    draw(state));
     target_fix_checksums(bytes, size);
-    write_file(place.index, bytes, size);
+    write_file(name, bytes, size);
 }
 
 /* A range of time; half of the lines have further options, which may set another one. */
@@ -240,7 +352,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     int is_changed = draw(&state) % 4 != 0;
     if (is_changed)
-        index_change(&state);
+        file_change(place.index, &state);
+    if (is_changed && draw(&state) % 4 == 0)
+        file_change(place.sched, &state);
     int count = line_make(readers[data[0] % TARGET_FIX_BELOW % READERS], &state, arguments);
     size_t found = command_run(arguments, count, output);
     if (!is_changed && trace_is_good())

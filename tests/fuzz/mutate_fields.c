@@ -210,6 +210,21 @@ static void take_apart(struct payload *payload, uint16_t type)
     case PROBITY_INDEX_SUM:
         fields(payload, "88888888888844", payload->size);
         break;
+    case PROBITY_INDEX_WAITS:
+    case PROBITY_INDEX_FILES:
+        fields(payload, type == PROBITY_INDEX_WAITS ? "888" : "8", payload->size);
+        while (payload->at < payload->size)
+            varint(payload);
+        break;
+    case PROBITY_INDEX_STATES:
+        fields(payload, "844", payload->size);
+        while (payload->at < payload->size)
+            fields(payload, "8844", payload->size);
+        break;
+    case PROBITY_INDEX_FACTS:
+    case PROBITY_INDEX_FACTS_MORE:
+        fields(payload, "88888", payload->size);
+        break;
     default:
         while (payload->at < payload->size)
             add(payload, FIXED, 4);

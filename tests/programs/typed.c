@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * typed.c REQUESTS [signal]: requests that pass through a queue and a lock, in two threads, with a
- * known number of hits. The first thread begins each request and puts it in the queue; the second
- * one gets and ends it. With "signal", a handler also hits typed probes, as often as it can. Prints
- * the number of the handler's hits.
+ * typed.c REQUESTS [signal|flush]: requests that pass through a queue and a lock, in two threads,
+ * with a known number of hits. The first thread begins each request and puts it in the queue; the
+ * second one gets and ends it. With "signal", a handler also hits typed probes, as often as it can;
+ * with "flush", the first thread flushes now and then, so that the trace has many places to start
+ * at. Prints the number of the handler's hits.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,9 +15,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "probity.h"
 #include "probity_typed.h"
 
-enum { ROOM = 16 };
+enum { ROOM = 16, FLUSH_EVERY = 100 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -99,6 +101,7 @@ int main(int argc, char **argv)
     timer_t timer = NULL;
     struct itimerspec often = {{0, 100000}, {0, 100000}};
     int with_signal = argc > 2 && strcmp(argv[2], "signal") == 0;
+    int with_flush = argc > 2 && strcmp(argv[2], "flush") == 0;
 
     requests = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
     PROBITY_PROBE(1);
@@ -116,6 +119,8 @@ int main(int argc, char **argv)
     for (unsigned long i = 0; i < requests; i++) {
         PROBITY_REQUEST_BEGIN("request", i + 1);
         put(i + 1);
+        if (with_flush && i % FLUSH_EVERY == 0 && probity_flush() != 0)
+            return 1;
     }
     pthread_join(server, NULL);
     if (with_signal) {

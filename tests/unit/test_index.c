@@ -15,11 +15,14 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
+#include "format/sched.h"
 #include "probity.h"
 #include "reader/index.h"
 #include "reader/index_group.h"
 #include "reader/index_write.h"
 #include "reader/reader.h"
+#include "reader/sched.h"
 #include "reader/thread_stack.h"
 #include "test_reader_make.h"
 
@@ -118,13 +121,27 @@ static void each_damaged_byte_is_found(void **state)
     assert_int_equal(walk(file), 0);
     for (off_t at = 0; at < size; at++) {
         char byte, other;
-        if (at == 14 || at == 15) /* the minor version may be any */
+        if (at == 14 || at == 15) /* the minor version may be higher */
             continue;
         assert_int_equal(pread(file, &byte, 1, at), 1);
         other = (char)(byte ^ 0x10);
         assert_int_equal(pwrite(file, &other, 1, at), 1);
         assert_int_equal(walk(file), PROBITY_ERROR_DAMAGED);
         assert_int_equal(pwrite(file, &byte, 1, at), 1);
+    }
+    close(file);
+}
+
+/* Its declarations are not complete. */
+static void an_index_of_an_older_version_is_not_used(void **state)
+{
+    static struct probity_index_writer writer;
+    int file = make_index(&writer, UINT64_MAX);
+
+    (void)state;
+    for (char minor = 0; minor <= PROBITY_INDEX_MINOR + 1; minor++) {
+        assert_int_equal(pwrite(file, &minor, 1, 14), 1);
+        assert_int_equal(walk(file), minor < 5 ? PROBITY_ERROR_DAMAGED : 0);
     }
     close(file);
 }
@@ -320,6 +337,171 @@ static void a_loss_before_the_next_record_is_returned(void **state)
     unlink(make.path);
 }
 
+/* ---- Thread states -----------------------------------------------------------------------------
+ */
+
+/* TRACE.sched with one block, which has no states; the file ends at `end` or after the block.
+ * Returns a descriptor. */
+static int make_sched(off_t end, struct probity_sched_block *ret_block)
+{
+    static struct make make;
+    struct probity_sched_info info = {.blocks = 1};
+    const struct probity_data data = {.thread = 1, .tid = 101, .first_tick = MAKE_START + 310,
+                                      .last_tick = MAKE_START + 310, .rate = MAKE_RATE};
+
+    make.serial = 0;
+    make.used = PROBITY_SCHED_HEADER_BYTES;
+    probity_sched_header_put(make.bytes);
+    memcpy(info.session, make_info(NULL).session, sizeof info.session);
+    probity_sched_info_put(make_payload(&make), &info);
+    make_block(&make, PROBITY_SCHED_INFO, PROBITY_SCHED_INFO_BYTES);
+    *ret_block = (struct probity_sched_block){
+        make.used, data.first_tick, PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES, 1};
+    probity_data_put(make_payload(&make), &data);
+    make_block(&make, PROBITY_BLOCK_DATA, PROBITY_DATA_FIXED_BYTES);
+    int file = file_of(&make, "sched");
+    if (end > (off_t)make.used)
+        assert_int_equal(ftruncate(file, end), 0);
+    return file;
+}
+
+/* An index that lists this block of this file. */
+static int index_with_states(int trace, int sched, const struct probity_sched_block *block)
+{
+    static struct probity_index_writer writer;
+    struct probity_index_marks marks = {.items = NULL};
+    const struct probity_index_options options = {.every_bytes = 1, .marks = &marks};
+    const struct probity_range range = probity_range_whole(trace);
+    uint8_t header[PROBITY_BLOCK_HEADER_BYTES];
+
+    writer = (struct probity_index_writer){.file = memfd_create("index", MFD_CLOEXEC)};
+    assert_int_equal(probity_index_build(&range, writer.file, &options), 0);
+    writer.serial = marks.serial;
+    assert_int_equal(pread(sched, header, sizeof header, PROBITY_SCHED_HEADER_BYTES),
+                     sizeof header);
+    uint8_t *at = probity_index_room(&writer, PROBITY_INDEX_STATES_BYTES +
+                                                  PROBITY_INDEX_STATES_ENTRY_BYTES);
+    probity_put_u64(at, (uint64_t)lseek(sched, 0, SEEK_END));
+    memcpy(at + 8, header + 8, 4); /* the checksum */
+    probity_put_u32(at + 12, 0);
+    probity_put_u64(at + 16, block->offset);
+    probity_put_u64(at + 24, block->first_tick);
+    probity_put_u32(at + 32, block->bytes);
+    probity_put_u32(at + 36, block->thread);
+    assert_int_equal(probity_index_emit(&writer, PROBITY_INDEX_STATES,
+                                        PROBITY_INDEX_STATES_BYTES +
+                                            PROBITY_INDEX_STATES_ENTRY_BYTES), 0);
+    assert_int_equal(probity_index_flush(&writer), 0);
+    free(writer.block);
+    free(marks.items);
+    return writer.file;
+}
+
+static void make_two_blocks(struct make *make)
+{
+    make_start(make);
+    for (uint64_t tick = MAKE_START + 100; tick <= MAKE_START + 300; tick += 200) {
+        make_data(make, (struct probity_data){.thread = 1},
+                  (struct make_hit[]){{tick, 2, 0}, {tick + 20, 2, 0}}, 2);
+    }
+    make_sync(make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
+}
+
+/* Whether an index may list a block of so many bytes, in a file that is large enough. */
+static int is_listed(uint32_t bytes)
+{
+    static struct make make;
+    struct probity_sched_file opened;
+    struct probity_sched_block block;
+    struct probity_index index;
+
+    make_two_blocks(&make);
+    int trace = file_of(&make, "trace"), sched = make_sched(64 << 20, &block);
+    block.bytes = bytes;
+    const struct probity_range range = probity_range_whole(trace);
+    const struct probity_range states = probity_range_whole(sched);
+    const struct probity_info info = make_info(NULL);
+    assert_int_equal(probity_index_open(&index, index_with_states(trace, sched, &block), &range,
+                                        info.session, make.used), 1);
+    int got = probity_sched_file_open_listed(&opened, &states, info.session, &index);
+    if (got == 1)
+        probity_sched_file_release(&opened);
+    else
+        close(sched);
+    probity_index_release(&index);
+    close(trace);
+    return got;
+}
+
+/* A reader allocates as much as the list has. */
+static void a_listed_block_is_not_longer_than_any_other(void **state)
+{
+    const uint32_t most = PROBITY_BLOCK_HEADER_BYTES + PROBITY_BLOCK_PAYLOAD_MAX;
+
+    (void)state;
+    assert_int_equal(is_listed(most), 1);
+    assert_int_equal(is_listed(most + 1), 0);
+    assert_int_equal(is_listed(PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES), 1);
+    assert_int_equal(is_listed(PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES - 1), 0);
+}
+
+/* What the callbacks of a reader open. */
+struct opened {
+    int has_index;
+    struct probity_sched_block block;
+};
+
+static int open_states(void *context, const char *path, const struct probity_range *trace,
+                       struct probity_range *ret_range)
+{
+    struct opened *opened = context;
+
+    (void)path;
+    (void)trace;
+    *ret_range = probity_range_whole(make_sched(0, &opened->block));
+    return 0;
+}
+
+static int open_index_of_states(void *context, const char *path,
+                                const struct probity_range *trace, int attempt)
+{
+    struct opened *opened = context;
+
+    (void)path;
+    if (attempt > 0 || !opened->has_index)
+        return -1;
+    int sched = make_sched(0, &opened->block);
+    int file = index_with_states(trace->file, sched, &opened->block);
+    close(sched);
+    return file;
+}
+
+static void a_block_of_no_states_is_not_damage(void **state)
+{
+    struct opened opened = {.has_index = 0};
+    const struct probity_reader_options options = {
+        .open_index = open_index_of_states, .index_context = &opened,
+        .open_sched = open_states, .sched_context = &opened};
+    static struct make make;
+    const struct probity_event *event;
+    const char *path = make.path;
+    struct probity_reader *reader;
+
+    (void)state;
+    make_two_blocks(&make);
+    make_write(&make, "states");
+    for (; opened.has_index < 2; opened.has_index++) {
+        assert_int_equal(probity_reader_open(&path, 1, &options, NULL, &reader), 0);
+        assert_int_equal(probity_reader_set_window(reader, MAKE_WALL + 150, UINT64_MAX), 0);
+        while (probity_reader_next(reader, &event) > 0)
+            continue;
+        assert_non_null(probity_reader_facts(reader, 0)->sched);
+        assert_int_equal(probity_reader_facts(reader, 0)->sched_damages, 0);
+        probity_reader_close(reader);
+    }
+    unlink(make.path);
+}
+
 /* ---- Out of memory -----------------------------------------------------------------------------
  */
 
@@ -377,10 +559,13 @@ int main(void)
         cmocka_unit_test(no_mark_is_between_blocks_out_of_order),
         cmocka_unit_test(a_leave_closes_what_is_above_it),
         cmocka_unit_test(each_damaged_byte_is_found),
+        cmocka_unit_test(an_index_of_an_older_version_is_not_used),
         cmocka_unit_test(a_mark_is_chosen_if_it_is_earlier_and_usable),
         cmocka_unit_test(a_state_ends_with_the_latest_record),
         cmocka_unit_test(threads_have_the_same_slots_as_without_an_index),
         cmocka_unit_test(a_loss_before_the_next_record_is_returned),
+        cmocka_unit_test(a_listed_block_is_not_longer_than_any_other),
+        cmocka_unit_test(a_block_of_no_states_is_not_damage),
         cmocka_unit_test(no_memory_is_an_error),
     };
 

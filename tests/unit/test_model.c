@@ -523,6 +523,43 @@ static void nothing_goes_over_a_loss(void **state)
     probity_model_close(model);
 }
 
+static void put_state(struct probity_model *model, uint64_t ns, uint8_t state)
+{
+    uint8_t payload[8] = {state};
+    const struct probity_event event = {.kind = PROBITY_EVENT_THREAD_STATE, .tid = 100,
+                                        .wall_ns = START + ns, .payload = payload,
+                                        .payload_bytes = sizeof payload};
+
+    assert_int_equal(probity_model_put(model, &event), 0);
+}
+
+/* A reader of a range needs the end of the wait. */
+static void a_wait_for_a_cpu_may_end_after_the_range(void **state)
+{
+    const struct hit hits[] = {{.probe = 1, .ns = 110}, {.probe = 2, .ns = 120}};
+    const struct probity_model_result *result;
+    struct probity_model *model;
+
+    (void)state;
+    assert_int_equal(probity_model_open(START + 100, START + 200, &model), 0);
+    put_state(model, 50, PROBITY_STATE_RUNNABLE);
+    assert_int_equal(probity_model_pending(model), 0);
+    PUT_HITS(model, hits);
+    put_state(model, 130, PROBITY_STATE_RUNNING);
+    assert_int_equal(probity_model_pending(model), 0);
+    put_state(model, 150, PROBITY_STATE_RUNNABLE);
+    assert_int_equal(probity_model_pending(model), 1);
+    put_state(model, 230, PROBITY_STATE_RUNNING);
+    assert_int_equal(probity_model_pending(model), 0);
+    put_state(model, 240, PROBITY_STATE_RUNNABLE);
+    assert_int_equal(probity_model_pending(model), 0);
+    result = finish(model);
+    assert_int_equal(result->group_count, 1);
+    assert_int_equal(result->groups[0]->run_queue.count, 1);
+    assert_int_equal(result->groups[0]->run_queue.total_ns, 80);
+    probity_model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -541,6 +578,7 @@ int main(void)
         cmocka_unit_test(ways_go_from_thread_to_thread),
         cmocka_unit_test(the_way_left_alone_is_forgotten),
         cmocka_unit_test(nothing_goes_over_a_loss),
+        cmocka_unit_test(a_wait_for_a_cpu_may_end_after_the_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

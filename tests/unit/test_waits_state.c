@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_waits_state.c: an analysis that resumes from a saved state reports the same waits as one
- * that has seen everything; a damaged state is an error and does no harm.
+ * that has seen everything; a damaged state is an error and does no harm. The same for descriptors.
+ * link-flags: -Wl,--wrap=probity_reader_traces -Wl,--wrap=probity_reader_waits_index
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +14,11 @@
 #include <cmocka.h>
 
 #include "analysis/waits.h"
+#include "answers/waits/descriptors_internal.h"
 #include "probity.h"
 #include "probity_typed.h"
+#include "reader/index.h"
+#include "reader/reader.h"
 
 #define START UINT64_C(1700000000000000000)
 
@@ -235,6 +239,35 @@ static void a_waking_before_the_state_is_kept(void **state)
     free(list);
 }
 
+/* The state in between has no time for it; those after the next record have. */
+static void a_waking_after_the_latest_record_is_saved_later(void **state)
+{
+    uint8_t runnable[PROBITY_STATE_EVENT_BYTES] = {PROBITY_STATE_RUNNABLE, 0, 0, 0, 101};
+    struct probity_event hit = {.kind = PROBITY_EVENT_HIT, .tid = 100, .tick = 1000,
+                                .wall_ns = START};
+    const struct probity_event wake = {.kind = PROBITY_EVENT_THREAD_STATE, .tid = 100,
+                                       .tick = 1001, .wall_ns = START + 1, .payload = runnable,
+                                       .payload_bytes = sizeof runnable};
+    static struct list list = {.after_ns = UINT64_MAX};
+    struct probity_waits *waits;
+    uint8_t *bytes;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(probity_waits_open(take, &list, &waits), 0);
+    put(waits, &hit);
+    put(waits, &wake);
+    assert_int_equal(probity_waits_save(waits, 1001, &bytes, &count), 1);
+    assert_null(bytes);
+    hit.tick = 1002;
+    hit.wall_ns = START + 2;
+    put(waits, &hit);
+    assert_int_equal(probity_waits_save(waits, 1002, &bytes, &count), 1);
+    assert_non_null(bytes);
+    free(bytes);
+    probity_waits_close(waits);
+}
+
 static void a_damaged_state_does_no_harm(void **state)
 {
     struct probity_event *events = calloc(EVENTS, sizeof *events);
@@ -282,12 +315,90 @@ static void a_damaged_state_does_no_harm(void **state)
     free(list);
 }
 
+/* ---- Descriptors -------------------------------------------------------------------------------
+ */
+
+static struct probity_index index_of_files;
+
+size_t __wrap_probity_reader_traces(const struct probity_reader *reader);
+const struct probity_index *__wrap_probity_reader_waits_index(const struct probity_reader *reader,
+                                                              size_t trace);
+
+size_t __wrap_probity_reader_traces(const struct probity_reader *reader)
+{
+    (void)reader;
+    return 1;
+}
+
+const struct probity_index *__wrap_probity_reader_waits_index(const struct probity_reader *reader,
+                                                              size_t trace)
+{
+    (void)reader;
+    (void)trace;
+    return &index_of_files;
+}
+
+/* Saves an open call with this descriptor, and takes it from the state. */
+static void expect_name_of(int64_t fd, const char *expected)
+{
+    struct probity_event event = {.kind = PROBITY_EVENT_HIT, .tid = 100, .tick = 1000,
+                                  .wall_ns = START};
+    struct probity_waits_state saved = {.tick = 1000, .now_ns = START, .has_wakes = 1};
+    struct probity_descriptors before = {.forgotten = 0}, after = {.forgotten = 0};
+    struct probity_index_waits chosen = {.tick = 1000};
+    struct probity_waits *whole, *part;
+    static struct list list = {.after_ns = UINT64_MAX};
+    uint8_t *bytes, *files;
+    size_t count;
+
+    assert_int_equal(probity_waits_open(take, &list, &whole), 0);
+    assert_int_equal(probity_waits_open(take, &list, &part), 0);
+    put(whole, &event);
+    struct descriptor_call *call = descriptors_call_at(&before, 0);
+    assert_non_null(call);
+    call->function = &functions[0];
+    call->fd = fd;
+    assert_int_equal(probity_waits_save(whole, saved.tick, &bytes, &saved.byte_count), 1);
+    assert_int_equal(probity_descriptors_save(&before, whole, saved.tick, &files, &count), 1);
+    saved.bytes = bytes;
+    chosen.files_bytes = (uint32_t)count;
+    index_of_files = (struct probity_index){.chosen_waits = &chosen, .files_payload = files};
+    assert_int_equal(probity_waits_resume(part, &saved), 0);
+    assert_int_equal(
+        probity_descriptors_resume(&after, (const struct probity_reader *)&index_of_files), 0);
+    put_mark(part, whole, saved.tick, saved.now_ns);
+    assert_int_equal(probity_descriptors_follow(&after, part, &event), 1);
+    event.tick++;
+    assert_int_equal(probity_descriptors_follow(&after, part, &event), 0);
+    assert_string_equal(probity_descriptors_target(&after, 0, 0).name, expected);
+    probity_descriptors_release(&before);
+    probity_descriptors_release(&after);
+    probity_waits_close(whole);
+    probity_waits_close(part);
+    free(bytes);
+    free(files);
+}
+
+/* The recorded program may pass any number. */
+static void any_descriptor_is_kept(void **state)
+{
+    (void)state;
+    expect_name_of(-1, "");
+    expect_name_of(INT64_MIN, "");
+    expect_name_of(0, "descriptor 0");
+    expect_name_of(INT32_MAX - 1, "descriptor 2147483646");
+    expect_name_of(INT32_MAX, "descriptor 2147483647");
+    expect_name_of(INT64_MAX, "descriptor 9223372036854775807");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_analysis_reports_the_same),
         cmocka_unit_test(a_waking_before_the_state_is_kept),
+        cmocka_unit_test(a_waking_after_the_latest_record_is_saved_later),
         cmocka_unit_test(a_damaged_state_does_no_harm),
+        cmocka_unit_test(any_descriptor_is_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,10 @@ int probity_model_open(uint64_t from_ns, uint64_t to_ns, struct probity_model **
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_put(struct probity_model *model, const struct probity_event *event);
 
+/* Number of threads that have waited for a CPU since a time in the range, according to thread
+ * states: until they run, the model is not complete. */
+uint64_t probity_model_pending(const struct probity_model *model);
+
 /* Call after the last put. reader: the source of the events, or NULL. The result is valid until
  * close. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_finish(struct probity_model *model, const struct probity_reader *reader,

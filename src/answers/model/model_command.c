@@ -43,6 +43,13 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_model_put(call->model, event);
 }
 
+static uint64_t count_pending(void *context)
+{
+    struct model_call *call = context;
+
+    return probity_model_pending(call->model);
+}
+
 static int finish_model(void *context, const struct probity_reader *reader)
 {
     struct model_call *call = context;
@@ -76,7 +83,7 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .open = open_model, .put = put_event, .finish = finish_model, .print = print_model,
-        .release = release, .is_windowed = 1,
+        .release = release, .pending = count_pending, .is_windowed = 1,
         .wants = CLI_QUERY_HITS};
     struct model_call call = {
         .answer = {.command = &cli_command_model, .steps = &steps, .context = &call,

@@ -9,6 +9,12 @@
 #include "answers/model/model_internal.h"
 #include "probity.h"
 
+static int is_runnable(const struct probity_model *model, const struct model_thread *thread)
+{
+    return thread->state == PROBITY_STATE_RUNNABLE && thread->state_ns >= model->from_ns &&
+           thread->state_ns < model->to_ns;
+}
+
 int probity_model_put_state(struct probity_model *model, struct model_thread *thread,
                             const struct probity_event *event)
 {
@@ -18,14 +24,19 @@ int probity_model_put_state(struct probity_model *model, struct model_thread *th
     if (probity_state_event_get(event->payload, event->payload_bytes, &state) != 0)
         return 0;
     model->result.has_states = 1;
-    if (thread->state == PROBITY_STATE_RUNNABLE && thread->seed != NULL &&
-        event->wall_ns > thread->state_ns && thread->state_ns >= model->from_ns &&
-        thread->state_ns < model->to_ns)
+    int was_runnable = is_runnable(model, thread);
+    if (was_runnable && thread->seed != NULL && event->wall_ns > thread->state_ns)
         error = probity_duration_stats_add(&thread->seed->group.run_queue,
                                            event->wall_ns - thread->state_ns);
     thread->state = state.state;
     thread->state_ns = event->wall_ns;
+    model->runnable += (uint32_t)is_runnable(model, thread) - (uint32_t)was_runnable;
     return error;
+}
+
+uint64_t probity_model_pending(const struct probity_model *model)
+{
+    return model->runnable;
 }
 
 /* NULL if out of memory. Functions of several traces have one name. */

@@ -77,6 +77,7 @@ struct probity_model {
     uint64_t now_ns; /* monotonic, unlike CLOCK_REALTIME */
     struct model_thread *threads; /* by slot */
     uint32_t thread_count;
+    uint32_t runnable; /* threads that wait for a CPU since a time in the range */
     uint32_t seed_count;
     struct model_seed *seeds, *rest; /* rest: for threads beyond PROBITY_MODEL_SEEDS_MAX seeds */
     struct probity_probes probes;

@@ -208,13 +208,14 @@ static int get_call(struct probity_descriptors *descriptors, struct descriptors_
     uint32_t slot = probity_waits_slot_of(waits, trace, number, tid);
     const struct probity_function *function = probity_waits_saved_function(waits, trace, site);
 
-    if (slot == PROBITY_WAITS_NO_THREAD || function == NULL || fd > INT32_MAX)
+    if (slot == PROBITY_WAITS_NO_THREAD || function == NULL ||
+        fd > (uint64_t)INT64_MAX + 1)
         return PROBITY_ERROR_DAMAGED;
     struct descriptor_call *call = descriptors_call_at(descriptors, slot);
     if (call == NULL)
         return PROBITY_ERROR_MEMORY;
     call->function = function;
-    call->fd = (int64_t)fd - 1;
+    call->fd = fd != 0 ? (int64_t)(fd - 1) : -1;
     get_text(state, call->path);
     get_text(state, call->peer);
     return 0;
