@@ -108,6 +108,20 @@ expect "$what: waits" '[6,0]' "$(jq -c '.rows | map(.waits, .open)' waits.json)"
 expect "$what: requests that ended" 2 "$(jq '[.requests[].ends] | add' model.json)"
 expect "$what: times between requests" 1 "$(jq '[.requests[].interarrival.count] | add' model.json)"
 
+# One thread made all hits, and another one, the writer, recorded that sites were switched.
+# $1 filter of jq, the rest: a command of the tool
+same_with_tid() {
+    "$PROBITY" "${@:2}" trace > all.json 2> tid.err && "$PROBITY" "${@:2}" --tid "$job" trace \
+        > tid.json 2>> tid.err || fail "$what: ${*:2}: $(cat tid.err)"
+    expect "$what: ${*:2} --tid" "$(jq -c "$1" all.json)" "$(jq -c "$1" tid.json)"
+}
+what='one thread'
+same_with_tid '[.blocks[] | {from, to, calls, wall_ns}]' blocks --json
+same_with_tid '[.blocks[] | {from, to, calls, wall_ns}]' blocks --json --by correlation
+same_with_tid '[.requests[] | {ends, interarrival, concurrency}]' model --json
+same_with_tid '.histograms' hist --json --start-probe parsed
+same_with_tid '[.traceEvents[] | select(.ph == "X" or .ph == "b")]' export --format chrome
+
 what='stays on'
 start PROBITY_RING=10s,16M env PROBITY_WHEN='gap early > 100s' ./switched 0 ./plugin.so
 call early 1
