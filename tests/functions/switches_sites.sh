@@ -172,6 +172,20 @@ same_together '[.blocks[] | select(.from | startswith("held")) | {from, to, call
 expect "$what: length of the queue" '[1,2,0,0]' "$(jq -c '[.traceEvents[] |
     select(.ph == "C" and (.name | contains("jobs"))).args[]]' chrome.json)"
 
+# A hit that is in no block is exported, too.
+what='a hit between changes'
+start A=1 ./switched 0
+call early 1
+call later 1
+level 'are off' --off later
+call early 1
+level 'are off' --on '*'
+call early 1
+stop
+"$PROBITY" export --format otlp-json trace > otlp.json 2> said || fail "$what: status $?"
+expect "$what: hits of early" 3 "$(jq -s '[.. | objects | .events? // empty | .[] |
+    select(.name == "early")] | length' otlp.json)"
+
 what='stays on'
 start PROBITY_RING=10s,16M env PROBITY_WHEN='gap early > 100s' ./switched 0 ./plugin.so
 call early 1
