@@ -159,6 +159,13 @@ same_with_tid '[.requests[] | {ends, interarrival, concurrency}]' model --json
 same_with_tid '.histograms' hist --json --start-probe parsed
 same_with_tid '[.traceEvents[] | select(.ph == "X" or .ph == "b")]' export --format chrome
 
+# The page draws them, and has its own tables.
+what=page
+cp trace base
+"$PROBITY" view --diff base -o page.html trace > said 2>&1 || fail "$what: status $?: $(cat said)"
+python3 "$SOURCE/tests/functions/switches_page.py" page.html blocks.json > said 2>&1 ||
+    fail "$what: $(cat said)"
+
 what='two processes'
 of_other='.traceEvents[] | select(.pid == $pid)'
 same_together "[$of_other | select(.ph | test(\"[Xbe]\")) | {ph, cat, name, end: .args.end}]" \
