@@ -86,7 +86,7 @@ static int put_event(struct cli_diff_base *against, const struct probity_event *
     error = probity_tree_put(against->tree, event);
     if (error == 0)
         error = probity_report_put(against->report, event);
-    if (error == 0 && event->kind == PROBITY_EVENT_HIT)
+    if (error == 0)
         error = probity_blocks_put(against->blocks, event);
     return error == 0 ? probity_request_times_put(&against->requests, event) : error;
 }

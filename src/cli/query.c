@@ -20,13 +20,14 @@
 
 enum { COLUMNS_USUAL = 80 };
 
-/* Turning profiling on or off concerns all threads, whichever thread does it. */
+/* Profiling and sites are switched on and off for all threads, whichever thread does it. */
 int cli_query_is_of_tids(struct cli_query *answer, const struct probity_event *event)
 {
     int passes = answer->tids.count == 0 ||
                  cli_filter_passes(&answer->tids, event->tid, NULL, 0);
 
     return passes || event->kind == PROBITY_EVENT_PROFILING ||
+           event->kind == PROBITY_EVENT_SITES_SWITCHED ||
            (answer->keeps_sites && event->kind == PROBITY_EVENT_SITE);
 }
 

@@ -576,16 +576,45 @@ static struct export_span_thread *thread_at(struct export_spans *spans, uint32_t
     return &spans->threads[slot];
 }
 
-/* Sites were switched: hits may be missing before this time, or after it. */
-static void end_all(struct probity_export *export, struct export_spans *spans)
+/* The items that are left in the queues of a trace may have been taken unseen. */
+static void empty_queues(struct probity_export *export, struct export_spans *spans,
+                         const struct probity_event *event)
 {
-    for (uint32_t slot = 0; slot < spans->thread_count; slot++)
-        spans->threads[slot].last.probe = spans->threads[slot].wait.probe = NULL;
-    while (spans->flows.oldest != NULL)
-        end_flow(export, spans, spans->flows.oldest, NULL);
-    while (spans->holds.oldest != NULL)
-        end_hold(export, spans, spans->holds.oldest, 1);
-    probity_inflight_release(&spans->items);
+    probity_inflight_forget(&spans->items, event->trace);
+    for (uint32_t i = 0; i < spans->lengths_count; i++) {
+        struct export_length *length = &spans->lengths[i];
+        if (length->length == 0 || length->trace != event->trace)
+            continue;
+        length->length = 0;
+        length->wall_ns = event->wall_ns;
+        log_writer_make_room(&export->out, NULL);
+        spans->listener->length(export, length);
+    }
+}
+
+/* Sites of a trace were switched: hits may be missing before this time, or after it. */
+static void end_trace(struct probity_export *export, struct export_spans *spans,
+                      const struct probity_event *event)
+{
+    struct probity_inflight_item *item, *newer;
+
+    for (uint32_t slot = 0; slot < spans->thread_count; slot++) {
+        struct export_span_thread *own = &spans->threads[slot];
+        int is_set = own->last.probe != NULL || own->wait.probe != NULL;
+        if (is_set && export->threads[slot]->trace == event->trace)
+            own->last.probe = own->wait.probe = NULL;
+    }
+    for (item = spans->flows.oldest; item != NULL; item = newer) {
+        newer = item->newer;
+        if (item->key.trace == event->trace)
+            end_flow(export, spans, item, NULL);
+    }
+    for (item = spans->holds.oldest; item != NULL; item = newer) {
+        newer = item->newer;
+        if (item->key.trace == event->trace)
+            end_hold(export, spans, item, 1);
+    }
+    empty_queues(export, spans, event);
 }
 
 void export_spans_put(struct probity_export *export, struct export_spans *spans,
@@ -594,7 +623,7 @@ void export_spans_put(struct probity_export *export, struct export_spans *spans,
     if (event->kind == PROBITY_EVENT_LOST && thread->slot < spans->thread_count)
         spans->threads[thread->slot].last.probe = spans->threads[thread->slot].wait.probe = NULL;
     if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
-        end_all(export, spans);
+        end_trace(export, spans, event);
     if (__builtin_expect(event->kind != PROBITY_EVENT_HIT, 0))
         return;
     struct export_span_thread *own = thread_at(spans, thread->slot);

@@ -147,7 +147,8 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     return error == 0 ? probity_tree_open(&tree, &call->tree) : error;
 }
 
-static int put_hit(struct view_call *call, const struct probity_event *event)
+/* Takes hits, and events after which hits are missing: they end blocks and requests. */
+static int put_to_hits(struct view_call *call, const struct probity_event *event)
 {
     int error = probity_blocks_put(call->blocks, event);
 
@@ -164,8 +165,8 @@ static int put_to_sums(struct view_call *call, const struct probity_event *event
 
     if (error == 0)
         error = probity_threads_put(call->threads, event);
-    if (error == 0 && event->kind == PROBITY_EVENT_HIT)
-        error = put_hit(call, event);
+    if (error == 0 && (event->kind == PROBITY_EVENT_HIT || !probity_event_is_record(event->kind)))
+        error = put_to_hits(call, event);
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 

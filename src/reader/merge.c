@@ -340,7 +340,7 @@ static void decode_hit(struct probity_trace *trace, struct probity_event *event)
     event->place = hit.place;
     find_site(trace, event, hit.code);
     if (__builtin_expect(trace->switched.count > 0, 0))
-        probity_switched_adjust(&trace->switched, &trace->names, event);
+        probity_switched_adjust(&trace->switched, event);
 }
 
 /* Whether the event, with its ids decoded, has an actual CPU time. Declarations and similar events

@@ -10,10 +10,18 @@
 #include "reader/names.h"
 #include "reader/reader.h"
 
+struct probity_switched_site {
+    struct probity_switched_stem *stem; /* that counts it; NULL: none */
+    uint8_t is_off, is_request;         /* is_request: counted in `requests` */
+};
+
+/* All zero: none. */
 struct probity_switched_sites {
-    uint32_t *off; /* their numbers */
-    size_t count;
+    struct probity_switched_site *sites; /* by number */
+    uint32_t size;
+    size_t count;    /* that are off */
     size_t requests; /* those of them that begin or end requests */
+    struct probity_hashtable stems; /* names without roles, of sites that are or were off */
 };
 
 /* Takes the payload of a PROBITY_EVENT_SITES_SWITCHED. Returns 0 or PROBITY_ERROR_MEMORY. */
@@ -21,8 +29,7 @@ int probity_switched_take(struct probity_switched_sites *sites, const struct pro
                           const uint8_t *payload, size_t bytes);
 
 /* Removes a hit's role or correlation id, if it has no meaning while these sites are off. */
-void probity_switched_adjust(const struct probity_switched_sites *sites,
-                             const struct probity_names *names, struct probity_event *hit);
+void probity_switched_adjust(const struct probity_switched_sites *sites, struct probity_event *hit);
 
 void probity_switched_release(struct probity_switched_sites *sites);
 

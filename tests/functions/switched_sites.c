@@ -8,8 +8,9 @@
  *
  * NAME: "early" or "later" hits that site; "lock" waits for, takes and releases a lock; "request"
  * begins and ends a request with the same id each time, with a hit in between; "begin" and "end" do
- * half of that; "plugin" hits a site in the library PLUGIN; "old" hits one as an older header
- * describes it; "fork" hits "in child" in a child.
+ * half of that; "hold" and "release" take and release another lock; "put" and "get" change a queue;
+ * "plugin" hits a site in the library PLUGIN; "old" hits one as an older header describes it;
+ * "fork" hits "in child" in a child.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@
 
 enum { THREADS_MAX = 8, REQUEST = 7 };
 
-static int is_over, lock;
+static int is_over, lock, items;
 static uint64_t busy_hits;
 static void (*hit_plugin)(void);
 
@@ -63,6 +64,21 @@ static void hit_old(void)
         abort();
 }
 
+/* Half of a hold, or of an item's way. */
+static void do_part(const char *name)
+{
+    if (strcmp(name, "hold") == 0) {
+        PROBITY_LOCK_HOLD("held", &items);
+    } else if (strcmp(name, "release") == 0) {
+        PROBITY_LOCK_RELEASE("held", &items);
+    } else if (strcmp(name, "put") == 0) {
+        PROBITY_QUEUE_PUT("jobs", &items, ++items);
+    } else if (strcmp(name, "get") == 0) {
+        PROBITY_QUEUE_GET("jobs", &items, items);
+        items--;
+    }
+}
+
 static void do_once(const char *name)
 {
     if (strcmp(name, "early") == 0) {
@@ -80,6 +96,7 @@ static void do_once(const char *name)
     } else if (strcmp(name, "fork") == 0) {
         hit_in_child();
     }
+    do_part(name);
     if (strcmp(name, "request") == 0 || strcmp(name, "begin") == 0)
         PROBITY_REQUEST_BEGIN("request", REQUEST);
     if (strcmp(name, "request") == 0)

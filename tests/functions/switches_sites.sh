@@ -15,6 +15,32 @@ start() {
     calls=0
 }
 
+# Another process, whose sites stay on.
+start_other() {
+    rm -f go.other out.other other
+    mkfifo go.other
+    env PROBITY_OUT=other ./switched 0 < go.other > out.other 2>> errors &
+    other=$!
+    exec {other_gate}> go.other
+    wait_until "$other" has_lines out.other 1 || fail "ended early: $(cat errors)"
+    other_calls=0
+}
+
+call_other() {
+    echo "$1 $2" >&"$other_gate"
+    other_calls=$((other_calls + 1))
+    wait_until "$other" has_lines out.other $other_calls '^done'
+}
+
+# An answer about the other process is the same with and without the first one.
+# $1 filter of jq, the rest: a command of the tool
+same_together() {
+    "$PROBITY" "${@:2}" other > alone.json 2> both.err && "$PROBITY" "${@:2}" trace other \
+        > both.json 2>> both.err || fail "$what: ${*:2}: $(cat both.err)"
+    expect "$what: ${*:2}" "$(jq -c --argjson pid "$other" "$1" alone.json)" \
+        "$(jq -c --argjson pid "$other" "$1" both.json)"
+}
+
 # $1 name, $2 times
 call() {
     echo "$1 $2" >&"$gate"
@@ -85,9 +111,14 @@ grep -q 'hits of early are recorded from here on' log || fail "$what: log: $(gre
 # No block spans the time off, no wait lacks its end, and no request joins two.
 what='open at a change'
 start A=1 ./switched 0
+start_other
 call early 2
 call lock 3
 call begin 1
+call put 2
+call_other begin 1
+call_other put 2
+call_other hold 1
 level 'are off' --off early --off cache:hold --off request
 call early 2
 call lock 3
@@ -98,6 +129,12 @@ call end 1
 call early 2
 call lock 3
 call request 2
+call get 1
+call_other release 1
+call_other get 2
+call_other end 1
+exec {other_gate}>&-
+wait "$other" || fail "$what: other process: status $?"
 stop
 "$PROBITY" blocks --json trace > blocks.json || fail "$what: blocks: status $?"
 expect "$what: blocks of early" 2 \
@@ -107,6 +144,54 @@ expect "$what: waits" '[6,0]' "$(jq -c '.rows | map(.waits, .open)' waits.json)"
 "$PROBITY" model trace --json > model.json || fail "$what: model: status $?"
 expect "$what: requests that ended" 2 "$(jq '[.requests[].ends] | add' model.json)"
 expect "$what: times between requests" 1 "$(jq '[.requests[].interarrival.count] | add' model.json)"
+
+# One thread made all hits, and another one, the writer, recorded that sites were switched.
+# $1 filter of jq, the rest: a command of the tool
+same_with_tid() {
+    "$PROBITY" "${@:2}" trace > all.json 2> tid.err && "$PROBITY" "${@:2}" --tid "$job" trace \
+        > tid.json 2>> tid.err || fail "$what: ${*:2}: $(cat tid.err)"
+    expect "$what: ${*:2} --tid" "$(jq -c "$1" all.json)" "$(jq -c "$1" tid.json)"
+}
+what='one thread'
+same_with_tid '[.blocks[] | {from, to, calls, wall_ns}]' blocks --json
+same_with_tid '[.blocks[] | {from, to, calls, wall_ns}]' blocks --json --by correlation
+same_with_tid '[.requests[] | {ends, interarrival, concurrency}]' model --json
+same_with_tid '.histograms' hist --json --start-probe parsed
+same_with_tid '[.traceEvents[] | select(.ph == "X" or .ph == "b")]' export --format chrome
+
+# The page draws them, and has its own tables.
+what=page
+cp trace base
+"$PROBITY" view --diff base -o page.html trace > said 2>&1 || fail "$what: status $?: $(cat said)"
+python3 "$SOURCE/tests/functions/switches_page.py" page.html blocks.json > said 2>&1 ||
+    fail "$what: $(cat said)"
+
+what='two processes'
+of_other='.traceEvents[] | select(.pid == $pid)'
+same_together "[$of_other | select(.ph | test(\"[Xbe]\")) | {ph, cat, name, end: .args.end}]" \
+    export --format chrome
+same_together "[$of_other | select(.ph == \"C\") | .args]" export --format chrome
+same_together '[.blocks[] | select(.from | startswith("held")) | {from, to, calls}]' \
+    blocks --json
+
+# Items may have left a queue unseen.
+"$PROBITY" export --format chrome trace > chrome.json 2> said || fail "$what: export: status $?"
+expect "$what: length of the queue" '[1,2,0,0]' "$(jq -c '[.traceEvents[] |
+    select(.ph == "C" and (.name | contains("jobs"))).args[]]' chrome.json)"
+
+# A hit that is in no block is exported, too.
+what='a hit between changes'
+start A=1 ./switched 0
+call early 1
+call later 1
+level 'are off' --off later
+call early 1
+level 'are off' --on '*'
+call early 1
+stop
+"$PROBITY" export --format otlp-json trace > otlp.json 2> said || fail "$what: status $?"
+expect "$what: hits of early" 3 "$(jq -s '[.. | objects | .events? // empty | .[] |
+    select(.name == "early")] | length' otlp.json)"
 
 what='stays on'
 start PROBITY_RING=10s,16M env PROBITY_WHEN='gap early > 100s' ./switched 0 ./plugin.so

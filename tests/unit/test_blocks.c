@@ -169,6 +169,38 @@ static void probes_are_numbers_and_names(void **state)
     probity_blocks_close(blocks);
 }
 
+/* Sites that are switched in one process hide no hits of another. */
+static void only_blocks_of_the_switched_trace_are_cut(void **state)
+{
+    static const uint8_t off[8] = {0, 0, 0, 0, 9, 0, 0, 0};
+    const struct probity_event switched = {
+        .kind = PROBITY_EVENT_SITES_SWITCHED, .trace = 1, .thread_slot = 99, .wall_ns = 200,
+        .payload = off, .payload_bytes = sizeof off};
+
+    (void)state;
+    for (int by_correlation = 0; by_correlation < 2; by_correlation++) {
+        const struct probity_blocks_options options = {.by_correlation = by_correlation};
+        struct probity_blocks *blocks;
+        size_t count;
+        assert_int_equal(probity_blocks_open(&options, &blocks), 0);
+        for (uint64_t wall_ns = 100; wall_ns <= 300; wall_ns += 200) {
+            for (uint32_t trace = 0; trace < 3; trace++) {
+                const struct probity_event hit = {
+                    .kind = PROBITY_EVENT_HIT, .id = trace, .trace = trace, .thread_slot = trace,
+                    .wall_ns = wall_ns, .has_correlation = 1, .correlation = 7};
+                assert_int_equal(probity_blocks_put(blocks, &hit), 0);
+            }
+            assert_int_equal(probity_blocks_put(blocks, &switched), 0);
+        }
+        const struct probity_blocks_pair *const *pairs =
+            probity_blocks_sort(blocks, PROBITY_BLOCKS_NAME, &count);
+        assert_int_equal(count, 2);
+        assert_string_equal(pairs[0]->from->text, "0");
+        assert_string_equal(pairs[1]->from->text, "2");
+        probity_blocks_close(blocks);
+    }
+}
+
 /* Each probe follows each other one: no pair is lost or counted for another. */
 static void many_pairs_are_distinguished(void **state)
 {
@@ -290,6 +322,7 @@ int main(void)
         cmocka_unit_test(blocks_are_printed_as_ever),
         cmocka_unit_test(hits_outside_the_range_are_none),
         cmocka_unit_test(probes_are_numbers_and_names),
+        cmocka_unit_test(only_blocks_of_the_switched_trace_are_cut),
         cmocka_unit_test(many_pairs_are_distinguished),
         cmocka_unit_test(names_may_come_late),
         cmocka_unit_test(the_slowest_are_the_slowest),

@@ -177,6 +177,34 @@ static void hits_outside_the_range_do_not_count(void **state)
     unlink(make.path);
 }
 
+/* Hits are missing only if the site was off in the range. */
+static void sites_off_outside_the_range_are_complete(void **state)
+{
+    static const uint8_t off[8] = {0}, on[8] = {1};
+    uint8_t site[64];
+
+    (void)state;
+    probity_put_u32(site, 0);
+    probity_put_u32(site + 4, 4);
+    uint8_t *end = make_text(make_text(make_text(site + 8, "parse"), "made.c"), "work");
+    const struct make_item items[] = {EVENT(2, PROBITY_EVENT_SITE, site, (size_t)(end - site)),
+                                      EVENT(4, PROBITY_EVENT_SITES_SWITCHED, off, sizeof off),
+                                      EVENT(8, PROBITY_EVENT_SITES_SWITCHED, on, sizeof on),
+                                      {.tick = 20, .code = 1}};
+    make_start(&make);
+    make_items(&make, 1, items, COUNT(items));
+    make_finish(&make, "coverage_off");
+    const char *paths[] = {make.path};
+    for (uint64_t from_ns = 3; from_ns <= 5; from_ns++) {
+        char *text = printed(paths, 1, MAKE_WALL + from_ns, 1);
+        const char *expected = from_ns < 4 ? "\"are_least\": true" : "\"are_least\": false";
+        assert_non_null(strstr(text, "\"parse\""));
+        assert_non_null(strstr(text, expected));
+        free(text);
+    }
+    unlink(make.path);
+}
+
 /* An inline function is in two libraries: whichever declares it, the listed site counts as hit. */
 static void an_inline_function_is_found_in_another_library(void **state)
 {
@@ -339,6 +367,7 @@ int main(void)
         cmocka_unit_test(hits_meet_what_is_listed),
         cmocka_unit_test(traces_of_a_program_are_one),
         cmocka_unit_test(hits_outside_the_range_do_not_count),
+        cmocka_unit_test(sites_off_outside_the_range_are_complete),
         cmocka_unit_test(an_inline_function_is_found_in_another_library),
         cmocka_unit_test(many_numbers_are_distinguished),
         cmocka_unit_test(rows_stay_in_their_block),

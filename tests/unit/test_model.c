@@ -560,6 +560,59 @@ static void a_wait_for_a_cpu_may_end_after_the_range(void **state)
     probity_model_close(model);
 }
 
+/* The model of a request at each `times` in each of the traces 0 to 2, between which sites of trace
+ * 1 are switched. */
+static struct probity_model *switched_model(const uint64_t *times, size_t count)
+{
+    struct probity_model *model = start_model();
+
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t trace = 0; trace < 3; trace++) {
+            const struct hit hit = {trace, 5 + trace, times[i], BEGIN, 10 * i + 1, 0, NEVER};
+            struct probity_event begin = event_of(&hit), lock = begin;
+            begin.trace = lock.trace = trace;
+            lock.role = i % 2 == 0 ? WAIT : HOLD;
+            lock.id = 8;
+            lock.has_object = 1;
+            lock.object = 9;
+            assert_int_equal(probity_model_put(model, &begin), 0);
+            assert_int_equal(probity_model_put(model, &lock), 0);
+        }
+        const struct probity_event switched = {.kind = PROBITY_EVENT_SITES_SWITCHED, .trace = 1,
+                                               .thread_slot = 3, .wall_ns = START + times[i] + 1};
+        assert_int_equal(probity_model_put(model, &switched), 0);
+    }
+    return model;
+}
+
+/* Sites that are switched in one process hide no hits of another. */
+static void only_the_switched_trace_is_cut(void **state)
+{
+    static const uint64_t times[] = {0, 100};
+    struct probity_model *model = switched_model(times, 2);
+
+    (void)state;
+    const struct probity_model_result *result = finish(model);
+    assert_int_equal(result->station_counts[PROBITY_MODEL_REQUEST], 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct probity_model_station *requests = result->stations[PROBITY_MODEL_REQUEST][i];
+        uint64_t is_cut = requests->begin->number == 6;
+        assert_int_equal(requests->arrivals, 2);
+        assert_int_equal(requests->gaps.count, 1 - is_cut);
+        assert_int_equal(requests->gaps.total_ns, is_cut ? 0 : 100);
+        assert_int_equal(requests->level.now, is_cut ? 0 : 2);
+        const struct probity_model_station *lock = result->stations[PROBITY_MODEL_LOCK][i];
+        assert_int_equal(lock->waits.count, lock->trace != 1);
+    }
+    uint64_t followed = 0;
+    for (size_t i = 0; i < result->group_count; i++) {
+        for (size_t k = 0; k < result->groups[i]->node_count; k++)
+            followed += result->groups[i]->nodes[k]->followed;
+    }
+    assert_int_equal(followed, 3 + 3 + 2);
+    probity_model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -579,6 +632,7 @@ int main(void)
         cmocka_unit_test(the_way_left_alone_is_forgotten),
         cmocka_unit_test(nothing_goes_over_a_loss),
         cmocka_unit_test(a_wait_for_a_cpu_may_end_after_the_range),
+        cmocka_unit_test(only_the_switched_trace_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,7 +234,7 @@ static inline int put_hit(struct probity_blocks *blocks, struct last_hit *last,
     }
     if (__builtin_expect(to->role & PROBITY_BLOCKS_BEGINS, 1))
         *last = (struct last_hit){to, event->wall_ns, event->cpu_ns, event->cpu_known != 0,
-                                  event->thread_slot};
+                                  event->thread_slot, event->trace};
     return error;
 }
 
@@ -249,7 +249,7 @@ static __attribute__((noinline)) int put_step(struct probity_blocks *blocks,
         return error;
     struct last_hit last = {open->owner, open->wall_ns, open->cpu_ns,
                             open->is_cpu_known && open->thread_slot == event->thread_slot,
-                            UINT32_MAX};
+                            UINT32_MAX, event->trace};
     error = put_hit(blocks, &last, event);
     open->owner = last.probe;
     if (last.thread_slot != UINT32_MAX) {
@@ -262,16 +262,23 @@ static __attribute__((noinline)) int put_step(struct probity_blocks *blocks,
     return error;
 }
 
+/* Hits of this trace may be missing before this time, or after it. */
+static void cut_blocks(struct probity_blocks *blocks, uint32_t trace)
+{
+    for (uint32_t slot = 0; slot < blocks->last_count; slot++) {
+        if (blocks->last[slot].trace == trace)
+            blocks->last[slot].probe = NULL;
+    }
+    probity_inflight_forget(&blocks->ways, trace);
+}
+
 /* A block does not span lost records, nor the time at which sites were switched. */
 static int put_other(struct probity_blocks *blocks, const struct probity_event *event)
 {
     if (event->kind == PROBITY_EVENT_THREAD_NAME)
         return probity_thread_table_name(&blocks->threads, event);
-    if (event->kind == PROBITY_EVENT_SITES_SWITCHED) {
-        for (uint32_t slot = 0; slot < blocks->last_count; slot++)
-            blocks->last[slot].probe = NULL;
-        probity_inflight_forget(&blocks->ways, event->trace);
-    }
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
+        cut_blocks(blocks, event->trace);
     if (event->kind == PROBITY_EVENT_LOST && event->thread_slot < blocks->last_count)
         blocks->last[event->thread_slot].probe = NULL;
     return 0;

@@ -41,7 +41,7 @@ struct probe_item {
 struct last_hit {
     struct probe_item *probe; /* NULL before the first hit */
     uint64_t wall_ns, cpu_ns;
-    uint32_t is_cpu_known, thread_slot;
+    uint32_t is_cpu_known, thread_slot, trace;
 };
 
 struct probity_blocks {

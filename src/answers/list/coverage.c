@@ -31,6 +31,7 @@ struct counter {
     struct probity_link link;
     uint64_t key; /* trace, kind of number, number */
     uint64_t hits, counted;
+    uint64_t off_ns; /* since when the site is switched off; 0: it is on */
     struct site_item *item; /* NULL: not declared yet */
 };
 
@@ -330,18 +331,31 @@ static int take_budget(struct probity_coverage *coverage, const struct probity_e
     return 0;
 }
 
-/* There were more hits than those recorded. */
+/* If the site was off in the range, there were more hits than those recorded. */
+static void end_off(const struct probity_coverage *coverage, struct counter *counter,
+                    uint64_t until_ns)
+{
+    int is_in = counter->off_ns != 0 && until_ns > coverage->from_ns &&
+                (coverage->to_ns == 0 || counter->off_ns < coverage->to_ns);
+
+    if (is_in && counter->item != NULL)
+        counter->item->site.is_least = 1;
+    counter->off_ns = 0;
+}
+
 static int take_switched(struct probity_coverage *coverage, const struct probity_event *event)
 {
     int is_off = event->payload_bytes >= 4 && probity_get_u32(event->payload) == 0;
 
-    for (size_t at = 4; is_off && at + 4 <= event->payload_bytes; at += 4) {
+    for (size_t at = 4; at + 4 <= event->payload_bytes; at += 4) {
         struct counter *counter =
             counter_of(coverage, event->trace, 1, probity_get_u32(event->payload + at));
         if (counter == NULL)
             return PROBITY_ERROR_MEMORY;
-        if (counter->item != NULL)
-            counter->item->site.is_least = 1;
+        if (is_off && counter->off_ns == 0)
+            counter->off_ns = event->wall_ns;
+        else if (!is_off)
+            end_off(coverage, counter, event->wall_ns);
     }
     return 0;
 }
@@ -515,9 +529,12 @@ static void join_function(struct probity_coverage *coverage, struct site_item *i
 int probity_coverage_finish(struct probity_coverage *coverage,
                             const struct probity_coverage_site ***ret_sites, size_t *ret_count)
 {
+    struct counter *counter = NULL;
     size_t count = 0;
     int error = add_hits(coverage);
 
+    while ((counter = probity_hashtable_next(&coverage->counters, counter)) != NULL)
+        end_off(coverage, counter, UINT64_MAX);
     free(coverage->sites);
     coverage->sites = calloc(coverage->items.items + 1, sizeof *coverage->sites);
     if (error != 0 || coverage->sites == NULL)

@@ -118,6 +118,15 @@ static void cut(struct model_thread *thread)
     thread->call = NULL;
 }
 
+static int cut_trace(struct probity_model *model, uint32_t trace)
+{
+    for (uint32_t slot = 0; slot < model->thread_count; slot++) {
+        if (model->threads[slot].trace == trace)
+            cut(&model->threads[slot]);
+    }
+    return probity_model_forget(model, trace);
+}
+
 int probity_model_put(struct probity_model *model, const struct probity_event *event)
 {
     if (__builtin_expect(event->thread_slot >= model->thread_count, 0) &&
@@ -130,16 +139,14 @@ int probity_model_put(struct probity_model *model, const struct probity_event *e
         return probity_model_put_state(model, thread, event);
     if (event->kind == PROBITY_EVENT_LOST)
         cut(thread);
-    if (event->kind == PROBITY_EVENT_SITES_SWITCHED) {
-        for (uint32_t slot = 0; slot < model->thread_count; slot++)
-            cut(&model->threads[slot]);
-        probity_model_forget(model, event->trace);
-    }
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
+        return cut_trace(model, event->trace);
     if (!probity_event_is_record(event->kind) || event->wall_ns < model->from_ns ||
         event->wall_ns >= model->to_ns)
         return 0;
     if (!thread->is_seen) {
         thread->is_seen = 1;
+        thread->trace = event->trace;
         thread->first_ns = thread->last_ns = event->wall_ns;
     }
     if (event->wall_ns > thread->last_ns)
@@ -237,6 +244,7 @@ void probity_model_close(struct probity_model *model)
     for (uint32_t slot = 0; slot < model->thread_count; slot++)
         free(model->threads[slot].name);
     free(model->threads);
+    free(model->switched);
     probity_model_free_groups(model);
     probity_model_free_stations(model);
     probity_inflight_release(&model->open);

@@ -106,7 +106,8 @@ struct probity_model_station {
     uint64_t strays;    /* of queues and locks: departures whose arrival is not in the trace */
     uint64_t again;     /* arrivals of an id that is already present */
     uint64_t forgotten; /* evicted for lack of room */
-    uint64_t last_arrival_ns; /* 0: unknown */
+    uint64_t last_arrival_ns, last_arrival_switches; /* switches: of sites before it */
+    uint32_t last_arrival_trace;
     /* from arrival to arrival; from arrival to departure */
     struct probity_duration_stats gaps, stays;
     struct probity_duration_stats waits; /* of locks: from wait to hold */

@@ -64,6 +64,7 @@ struct model_thread {
     uint64_t call_ns, call_cpu_ns;      /* at its begin */
     uint32_t state;
     char *name;                         /* until the thread has a seed */
+    uint32_t trace;
     uint8_t is_cpu_known, is_seen, is_waiting, is_cut, is_call_cpu_known;
 };
 
@@ -83,6 +84,9 @@ struct probity_model {
     struct probity_probes probes;
     struct probity_inflight open;
     struct model_station *stations[MODEL_STATION_CHAINS];
+    uint64_t *switched; /* by trace: value of `switches` when its sites were switched last, or 0 */
+    uint32_t switched_count;
+    uint64_t switches; /* how often sites were switched */
     struct probity_model_result result;
     struct probity_model_group **group_list;
     struct probity_model_station **station_list; /* all kinds, one after another */
@@ -90,8 +94,9 @@ struct probity_model {
 
 /* ---- model_stations.c ---- */
 
-/* Forgets what is open in a trace (held locks, items and requests), and all last arrivals. */
-void probity_model_forget(struct probity_model *model, uint32_t trace);
+/* Sites of a trace were switched: forgets what is open in it (held locks, items and requests) and
+ * its last arrivals. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_model_forget(struct probity_model *model, uint32_t trace);
 
 /* Takes a hit with a role, at model->now_ns. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_put_role(struct probity_model *model, struct model_thread *thread,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answers/model/model_internal.h"
+#include "base/array_grow.h"
 #include "base/hash.h"
 #include "probity.h"
 
@@ -115,7 +116,7 @@ static void drop_id(struct probity_model *model, struct probity_inflight_item *o
     probity_inflight_remove(&model->open, open);
 }
 
-void probity_model_forget(struct probity_model *model, uint32_t trace)
+int probity_model_forget(struct probity_model *model, uint32_t trace)
 {
     struct probity_inflight_item *item = model->open.oldest;
 
@@ -125,11 +126,39 @@ void probity_model_forget(struct probity_model *model, uint32_t trace)
             drop_id(model, item);
         item = newer;
     }
-    for (size_t chain = 0; chain < MODEL_STATION_CHAINS; chain++) {
-        struct model_station *at = model->stations[chain];
-        for (; at != NULL; at = at->chain)
-            at->station.last_arrival_ns = 0;
+    if (trace >= model->switched_count) {
+        void *grown = probity_array_grow(model->switched, sizeof *model->switched, trace,
+                                         &model->switched_count);
+        if (grown == NULL)
+            return PROBITY_ERROR_MEMORY;
+        model->switched = grown;
     }
+    model->switched[trace] = ++model->switches;
+    return 0;
+}
+
+/* Whether no sites of the trace have been switched since there were that many switches. */
+static int is_unswitched(const struct probity_model *model, uint32_t trace, uint64_t switches)
+{
+    return trace >= model->switched_count || model->switched[trace] <= switches;
+}
+
+/* Requests of one kind may arrive in several traces. Between two arrivals, others may be missing in
+ * the trace of either. */
+static int add_gap(const struct probity_model *model, struct probity_model_station *station,
+                   uint32_t trace)
+{
+    uint64_t switches = station->last_arrival_switches;
+    int is_known = station->arrivals++ > 0 && is_unswitched(model, trace, switches) &&
+                   is_unswitched(model, station->last_arrival_trace, switches);
+    int error = is_known ? probity_duration_stats_add(&station->gaps, model->now_ns -
+                                                                          station->last_arrival_ns)
+                         : 0;
+
+    station->last_arrival_ns = model->now_ns;
+    station->last_arrival_switches = model->switches;
+    station->last_arrival_trace = trace;
+    return error;
 }
 
 static int open_id(struct probity_model *model, const struct probity_inflight_key *key,
@@ -155,12 +184,8 @@ static int arrive(struct probity_model *model, struct probity_model_station *sta
                   const struct probity_inflight_key *key)
 {
     struct probity_inflight_item *open = probity_inflight_find(&model->open, key);
-    int error = 0;
+    int error = add_gap(model, station, key->trace);
 
-    if (station->arrivals++ > 0 && station->last_arrival_ns != 0)
-        error = probity_duration_stats_add(&station->gaps,
-                                           model->now_ns - station->last_arrival_ns);
-    station->last_arrival_ns = model->now_ns;
     if (error != 0)
         return error;
     if (open != NULL) {

@@ -367,6 +367,8 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
 
     if (timeline->options.is_window && event->wall_ns >= timeline->options.to_ns)
         return put_after(timeline, event);
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED) /* no action of the thread that records it */
+        return timeline->tracks != NULL ? timeline_tracks_cut(timeline, event) : 0;
     int error = thread_of(timeline, event, &thread);
 
     if (event->wall_ns > timeline->latest_ns)

@@ -110,6 +110,9 @@ int timeline_is_inside(struct probity_timeline *timeline, uint64_t wall_ns);
 int timeline_tracks_open(struct probity_timeline *timeline);
 int timeline_tracks_put(struct probity_timeline *timeline, struct timeline_thread *thread,
                         const struct probity_event *event);
+/* Sites of the event's trace were switched: ends its blocks, requests, holds and waits, and empties
+ * its queues. */
+int timeline_tracks_cut(struct probity_timeline *timeline, const struct probity_event *event);
 int timeline_tracks_finish(struct probity_timeline *timeline);
 void timeline_tracks_release(struct probity_timeline *timeline);
 

@@ -150,13 +150,16 @@ static int put_block(struct probity_timeline *timeline, struct timeline_thread *
     return error == 0 ? timeline_keep_values(&thread->hit.values, event) : error;
 }
 
-/* The last hit of a thread is a block without an end. */
+/* The last hit of a thread, or the last before its hits may be missing, is a block without an
+ * end. */
 static int finish_block(struct probity_timeline *timeline, struct timeline_thread *thread)
 {
     struct probity_timeline_span span = {.start_ns = thread->hit.wall_ns, .count = 1,
                                          .flags = PROBITY_TIMELINE_OPEN};
 
-    if (!thread->hit.is_set || !timeline_is_inside(timeline, span.start_ns))
+    int is_shown = thread->hit.is_set && timeline_is_inside(timeline, span.start_ns);
+    thread->hit.is_set = 0;
+    if (!is_shown)
         return 0;
     int error = timeline_names_pair(&timeline->names, PROBITY_TIMELINE_BLOCK, thread->hit.name,
                                     PROBITY_TIMELINE_NO_NAME, &span.name);
@@ -441,21 +444,29 @@ static int put_queue(struct probity_timeline *timeline, const struct probity_eve
     return error;
 }
 
+/* Ends what is open at a lock or queue, and whose end is unknown. */
+static int finish_object(struct probity_timeline *timeline, struct object *object,
+                         uint64_t wall_ns)
+{
+    int error = 0;
+
+    for (uint32_t row = 0; error == 0 && row < PROBITY_TIMELINE_LOCK_ROWS_MAX; row++) {
+        if (object->rows[row].state != LOCK_FREE)
+            error = end_row(timeline, object, row, wall_ns, PROBITY_TIMELINE_OPEN);
+    }
+    if (error == 0 && object->length > 0)
+        error = end_length(timeline, object, wall_ns);
+    object->length = 0;
+    return error;
+}
+
 static int finish_objects(struct probity_timeline *timeline)
 {
     struct timeline_tracks *tracks = timeline->tracks;
-    uint64_t last_ns = timeline->facts.last_ns;
     int error = 0;
 
-    for (size_t i = 0; i < tracks->object_count; i++) {
-        struct object *object = tracks->objects[i];
-        for (uint32_t row = 0; error == 0 && row < PROBITY_TIMELINE_LOCK_ROWS_MAX; row++) {
-            if (object->rows[row].state != LOCK_FREE)
-                error = end_row(timeline, object, row, last_ns, PROBITY_TIMELINE_OPEN);
-        }
-        if (error == 0 && object->length > 0)
-            error = end_length(timeline, object, last_ns);
-    }
+    for (size_t i = 0; error == 0 && i < tracks->object_count; i++)
+        error = finish_object(timeline, tracks->objects[i], timeline->facts.last_ns);
     return error;
 }
 
@@ -495,6 +506,30 @@ int timeline_tracks_put(struct probity_timeline *timeline, struct timeline_threa
     return error == 0 && event->has_correlation && probity_role_is_of_work(event->role)
                ? put_request(timeline, event, name)
                : error;
+}
+
+int timeline_tracks_cut(struct probity_timeline *timeline, const struct probity_event *event)
+{
+    const struct probity_timeline_options *options = &timeline->options;
+    struct timeline_tracks *tracks = timeline->tracks;
+    int error = 0;
+
+    if (event->wall_ns < options->from_ns || event->wall_ns >= options->to_ns)
+        return 0;
+    for (size_t i = 0; error == 0 && i < timeline->thread_count; i++) {
+        if (timeline->threads[i]->trace == event->trace)
+            error = finish_block(timeline, timeline_thread_at(timeline, i));
+    }
+    for (size_t i = 0; error == 0 && i < tracks->object_count; i++) {
+        if (tracks->objects[i]->track->facts.trace == event->trace)
+            error = finish_object(timeline, tracks->objects[i], event->wall_ns);
+    }
+    if (event->trace < tracks->request_count && tracks->requests[event->trace] != NULL) {
+        struct requests *requests = tracks->requests[event->trace];
+        memset(requests->rows, 0, sizeof requests->rows);
+    }
+    probity_inflight_forget(&tracks->ids, event->trace);
+    return error;
 }
 
 static int compare_sums(const void *left, const void *right)

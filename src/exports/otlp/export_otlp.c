@@ -383,6 +383,19 @@ static void flush_first(struct probity_export *export, struct probity_export_thr
     put_span(export, thread, &facts);
 }
 
+/* A hit before missing records of its thread, or of all threads of its process, begins no block. */
+static void flush_before(struct probity_export *export, struct probity_export_thread *thread,
+                         const struct probity_event *event)
+{
+    if (event->kind == PROBITY_EVENT_LOST)
+        flush_first(export, thread);
+    for (uint32_t slot = 0; event->kind != PROBITY_EVENT_LOST && slot < export->thread_count;
+         slot++) {
+        if (export->threads[slot] != NULL && export->threads[slot]->trace == event->trace)
+            flush_first(export, export->threads[slot]);
+    }
+}
+
 /* A block is in the request on which its thread works, or in the innermost scope around it. */
 static void put_block_facts(struct otlp *otlp, struct otlp_thread *own,
                             const struct export_span *span, struct otlp_span_facts *facts)
@@ -445,7 +458,7 @@ static void otlp_event(struct probity_export *export, struct probity_export_thre
     struct otlp_thread *own;
 
     if (event->kind == PROBITY_EVENT_LOST || event->kind == PROBITY_EVENT_SITES_SWITCHED) {
-        flush_first(export, thread);
+        flush_before(export, thread, event);
         export_spans_put(export, &otlp->hits, thread, event);
     }
     if (kind != NULL)
