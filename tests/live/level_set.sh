@@ -115,7 +115,7 @@ set_to 'when=rate step > 10/100ms' before=2ms
 wait_until "$running" has_dumps 1
 set_to 'when=rate step > 100000000/100ms' ring=20s
 is_refused "mode: a ring is for a whole recording" before=1s mode=block
-is_refused "functions: their entries" 'functions=*'
+is_refused "functions: they are patched" 'functions=*'
 is_refused "args: they are described" 'args=*'
 is_invalid "invalid ring '64M' (a window of 1ms to 24 hours; its size is fixed" ring=64M
 is_refused_by_program "ring: expected a time" ring=64M
