@@ -25,7 +25,7 @@
 
 enum {
     WINDOWS = 20,
-    WINDOWS_OF_START = 3, /* if a long recording measures again at its end */
+    WINDOWS_OF_START = 4, /* if a long recording measures again at its end */
     WARM_UP = 1, /* an extra window at the beginning, not counted */
     CALLS = 16,
     COUNTED_TIMES = 16, /* factor for calls that record nothing, because they are cheap */
@@ -55,7 +55,6 @@ struct trial {
     struct probity_hooked_trial hooked;
     uint64_t counted, *counter[2]; /* of the functions with number 0 and 1 */
     uint64_t with[WINDOWS], without[2][WINDOWS], inner[WINDOWS]; /* without: bare, amid work */
-    void (*plain[2])(struct trial *trial); /* what `without` was measured with; NULL: nothing */
 };
 
 /* Words recorded by one call: in total, and by the enter; words 0: counted in a cell. */
@@ -273,24 +272,17 @@ static uint64_t recorded_inside(const struct trial *trial, const struct subject 
     return sum;
 }
 
-/* The start of a recording delays the program, so there, windows without probes are measured once
- * for successive subjects that share them, and only the first context is warmed up. */
 static ONCE void measure(struct trial *trial, const struct subject *subject, int context)
 {
-    int is_short = trial->windows == WINDOWS_OF_START;
-    int is_plain_known = is_short && trial->plain[context] == subject->plain;
-
     probity_assert(trial->windows > 0 && trial->windows <= WINDOWS);
-    trial->plain[context] = subject->plain;
-    for (int i = is_short && context > 0 ? 0 : -WARM_UP; i < trial->windows; i++) {
+    for (int i = -WARM_UP; i < trial->windows; i++) {
         uint64_t total = trial->cell.total;
-        uint64_t without = is_plain_known ? 0 : window(trial, subject->plain);
+        uint64_t without = window(trial, subject->plain);
         uint64_t with = window(trial, subject->call);
         if (i < 0)
             continue;
         trial->with[i] = with;
-        if (!is_plain_known)
-            trial->without[context][i] = without;
+        trial->without[context][i] = without;
         if (subject->inner_kind != 0)
             trial->inner[i] = subject->words != 0 ? recorded_inside(trial, subject)
                                                   : trial->cell.total - total;
@@ -444,21 +436,15 @@ static ONCE void trial_prepare(struct trial *trial, struct probity_session *sess
 /* ---- How early the clock is read ---------------------------------------------------------------
  */
 
-enum {
-    EARLY_WINDOWS = 3,
-    EARLY_CALLS = 2,
-    EARLY_CALLS_OF_START = 1,
-    EARLY_MEDIAN = EARLY_WINDOWS / 2
-};
+enum { EARLY_WINDOWS = 3, EARLY_CALLS = 2, EARLY_MEDIAN = EARLY_WINDOWS / 2 };
 
 /* Time from before the chain to after it. Everything before the first reading has finished;
  * otherwise the first reading would be as early as the last. */
-static __attribute__((noinline)) uint64_t chain_window(enum probity_cpu_chain kind, uint32_t clock,
-                                                       uint32_t calls)
+static __attribute__((noinline)) uint64_t chain_window(enum probity_cpu_chain kind, uint32_t clock)
 {
     uint64_t sum = 0;
 
-    for (uint32_t i = 0; i < calls; i++) {
+    for (int i = 0; i < EARLY_CALLS; i++) {
         probity_cpu_counter_ordered();
         uint64_t first = probity_clock_ticks(clock);
         probity_cpu_chain(kind);
@@ -474,17 +460,16 @@ static ONCE void measure_early(struct trial *trial, enum probity_cpu_chain kind,
     uint32_t clock = trial->session->live.clock;
     uint64_t early[EARLY_WINDOWS], ordered[EARLY_WINDOWS];
     uint32_t before = trial->calls;
-    uint32_t calls = trial->windows == WINDOWS_OF_START ? EARLY_CALLS_OF_START : EARLY_CALLS;
 
-    chain_window(kind, clock, calls);
+    chain_window(kind, clock);
     for (int i = 0; i < EARLY_WINDOWS; i++) {
-        early[i] = chain_window(kind, clock, calls);
-        ordered[i] = chain_window(kind, clock | PROBITY_CLOCK_ORDERED, calls);
+        early[i] = chain_window(kind, clock);
+        ordered[i] = chain_window(kind, clock | PROBITY_CLOCK_ORDERED);
     }
     sort(early, EARLY_WINDOWS);
     sort(ordered, EARLY_WINDOWS);
     trial->rounds = 0;
-    trial->calls = calls;
+    trial->calls = EARLY_CALLS;
     struct probity_cost_row *row =
         add_row(trial, cost, PROBITY_COST_EARLY_INTEGERS + (int)kind);
     row->windows = EARLY_WINDOWS;
@@ -493,15 +478,13 @@ static ONCE void measure_early(struct trial *trial, enum probity_cpu_chain kind,
     trial->calls = before;
 }
 
-/* For calls that are only counted. Windows without probes have as many calls, too. */
+/* For calls that are only counted. */
 static ONCE void measure_many(struct trial *trial, const struct subject *subject,
                               struct probity_cost *cost)
 {
-    trial->plain[0] = trial->plain[1] = NULL;
     trial->calls *= COUNTED_TIMES;
     measure_subject(trial, subject, cost);
     trial->calls /= COUNTED_TIMES;
-    trial->plain[0] = trial->plain[1] = NULL;
 }
 
 /* As if the function's calls were only counted. */
