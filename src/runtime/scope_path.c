@@ -539,6 +539,7 @@ static inline __attribute__((always_inline)) void put_block(uint8_t *at, const v
     const uint32_t *from = block;
     volatile uint32_t *to = (volatile uint32_t *)at;
 
+#pragma GCC unroll 4 /* so that the usual numbers of values are predicted wherever the code is */
     for (uint32_t i = 0; i < bytes; i += 4)
         *to++ = *from++;
 }

@@ -407,7 +407,7 @@ static void make_two_blocks(struct make *make)
     make_sync(make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
 }
 
-/* Whether an index may list a block of so many bytes, in a file that is large enough. */
+/* Whether an index may list a block of this size, if the file is large enough. */
 static int is_listed(uint32_t bytes)
 {
     static struct make make;
