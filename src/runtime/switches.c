@@ -31,11 +31,11 @@ static struct rules sets[2];
 static struct rules *in_force = &sets[0]; /* not changed while `readers` is above 0 */
 static uint32_t readers;
 
-void probity_switches_begin(void)
+void probity_switches_begin(int is_child)
 {
-    sets[0].count = 0;
     readers = 0; /* the parent of a forked child may have had readers */
-    in_force = &sets[0];
+    if (!is_child)
+        in_force->count = 0;
 }
 
 /* Descriptors of sites in the executable, which is never unloaded. Appended to under declare_lock;

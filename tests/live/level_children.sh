@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A child that is forked after settings were changed begins with those in force: mode, budget,
-# conditions, and the limits of dumps.
+# conditions, the limits of dumps, and what is switched off.
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 shopt -s extglob
@@ -50,6 +50,24 @@ fact() {
     "$PROBITY" info --json "$1" | jq -r ".[0]$2"
 }
 
+# A child, and one that it forks, record this. $1 what is switched, $2 "hits of tick, recorded and
+# counted calls of step"
+in_children() {
+    local lines trace
+    lines=$(($(wc -l < out) + 1))
+    echo "child 10" >&"$gate"
+    wait_until "$running" has_lines out "$lines" || fail "child: $(cat errors)"
+    expect "$1: children" 2 "$(find . -name 'trace.[0-9]*.probity' | wc -l)"
+    for trace in trace.[0-9]*.probity; do
+        "$PROBITY" check "$trace" > said 2>&1 || fail "$1: $(cat said)"
+        expect "$1: $trace" "$2" "$("$PROBITY" list --json "$trace" |
+            jq '[.sites[] | select(.name == "tick").hits] | add // 0') $("$PROBITY" report \
+            --json "$trace" 2> said | jq -r '.functions[] | select(.name == "step") |
+                "\(.calls - .calls_counted) \(.calls_counted)"')"
+        rm "$trace"
+    done
+}
+
 start
 fork_child
 expect "unchanged: mode" block "$(fact child.probity .mode)"
@@ -62,6 +80,26 @@ set_to mode=block
 fork_child
 expect "changed again: mode" block "$(fact child.probity .mode)"
 expect "changed again: budget" 7 "$(fact child.probity .budget.percent)"
+end
+
+# Both were called and hit in the parent, one of them only before it was switched off.
+start
+echo "call 5" >&"$gate"
+echo "name 5" >&"$gate"
+in_children "on" "10 10 0"
+set_to off=tick off=step
+in_children "off" "0 0 10"
+set_to on=tick
+in_children "one is on again" "10 0 10"
+set_to 'off=*' on=step
+in_children "off again" "0 10 0"
+set_to 'on=*'
+in_children "on again" "10 10 0"
+end
+# Before either is called or hit in any process.
+start
+set_to off=tick off=step
+in_children "never hit" "0 0 10"
 end
 
 start PROBITY_RING=10s,4M PROBITY_WHEN='function busy > 5min;gap tick > 1min'
