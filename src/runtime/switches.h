@@ -59,8 +59,8 @@ struct probity_switched {
 /* In the writer thread. */
 void probity_switches_count(struct probity_switched *ret_switched);
 
-/* Writes which sites probity_switches_apply() has switched. owner: the session. In the writer
- * thread. */
+/* Writes which sites probity_switches_apply() has switched: off at this tick, on now. owner: the
+ * session. In the writer thread. */
 void probity_switches_write(void *owner, struct probity_pass *pass, uint64_t tick);
 
 #endif
