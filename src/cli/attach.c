@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/called.h"
+#include "base/conditions.h"
 #include "base/os.h"
 #include "base/share.h"
 #include "cli/cli.h"
@@ -206,6 +207,32 @@ static int check_budget_and_level(const struct attach_call *call)
     return CLI_OK;
 }
 
+/* Prepends a line `ends NAME` for each condition on the duration of a function: the program refuses
+ * if it would record one of these without ends. *rules: malloc'ed, or NULL. */
+static int add_ends(const struct attach_call *call, char **rules)
+{
+    struct probity_condition condition;
+    struct probity_condition_error error;
+    char *text = NULL, *before = *rules;
+    const char *end;
+    size_t bytes;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    for (size_t i = 0; stream != NULL && i < call->triggers.when.count; i++) {
+        if (probity_condition_parse(call->triggers.when.items[i], &end, &condition, &error) &&
+            condition.kind == PROBITY_CONDITION_FUNCTION &&
+            strpbrk(condition.name.name, ";#\n") == NULL)
+            fprintf(stream, "ends %s\n", condition.name.name);
+    }
+    if (stream != NULL && before != NULL)
+        fputs(before, stream);
+    free(before);
+    int result = stream != NULL ? fclose(stream) : EOF;
+    *rules = text;
+    return result == 0 ? CLI_OK
+                       : cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+}
+
 /* Settings of libprobity-functions and libprobity-calls. Rules select functions, so they imply the
  * former. */
 static int add_others(struct attach_call *call)
@@ -221,12 +248,14 @@ static int add_others(struct attach_call *call)
     int status = cli_selection_text(ME, &call->selection, &rules);
     if (status != CLI_OK)
         return status;
-    if (call->functions || rules != NULL)
+    if (call->functions || rules != NULL) {
         add_setting(call, "FUNCTIONS", "1");
-    if (rules != NULL)
+        status = add_ends(call, &rules);
+    }
+    if (rules != NULL && rules[0] != 0)
         add_setting(call, "PROBITY_SELECT", rules);
     free(rules);
-    return CLI_OK;
+    return status;
 }
 
 static int make_settings(struct attach_call *call, uint32_t pid)
@@ -236,9 +265,9 @@ static int make_settings(struct attach_call *call, uint32_t pid)
     if (status == CLI_OK)
         status = add_out(call);
     if (status == CLI_OK)
-        status = add_others(call);
-    if (status == CLI_OK)
         status = add_triggers(call, pid);
+    if (status == CLI_OK)
+        status = add_others(call);
 
     add_setting(call, "PROBITY_PROFILE", call->is_profile ? "1" : "0");
     if (call->mode != NULL)
@@ -291,6 +320,11 @@ static int report_missing(uint32_t pid, int result)
         return cli_fail(ME, "process %" PRIu32 " ended the recording itself, with "
                         "probity_stop(), while it was starting", pid);
     default:
+        if (why == ENOTSUP)
+            return cli_fail(ME, "process %" PRIu32 " can never meet a condition on the duration of "
+                            "a function that -fpatchable-function-entry records, without its end: "
+                            "leave the condition out, or the function (--exclude), or compile "
+                            "with other flags; see probity-functions(7)", pid);
         return cli_fail(ME, "process %" PRIu32 " cannot change its own code to record functions: "
                         "%s (%s)", pid, why != 0 ? strerror(why) : "refused",
                         why == ENOMEM   ? "no memory near the code, or too many mappings"

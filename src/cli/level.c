@@ -82,13 +82,16 @@ static int open_target(const char *target, struct probity_request **ret_request)
                                   : open_trace(target, ret_request);
 }
 
-static int report_silence(uint32_t pid, int is_served, const char *result)
+/* is_made: the request will be carried out. */
+static int report_silence(uint32_t pid, int is_served, int is_made, const char *result)
 {
     char thread[160];
 
     if (!is_served)
-        return cli_fail(ME, "process %" PRIu32 " did not reply within 5 s: it has no writer thread "
-                        "until its first chunk is full, and will reply then", pid);
+        return cli_fail(ME, "process %" PRIu32 " has no writer thread yet, because it has recorded "
+                        "little since it was forked; it will %s when its first chunk is full", pid,
+                        is_made ? "make this change"
+                                : "make an earlier change, and not this one,");
     if (cli_level_thread(pid, thread, sizeof thread))
         return cli_fail(ME, "process %" PRIu32 " %s; it waits for %s", pid, result, thread);
     return cli_fail(ME, "process %" PRIu32 " %s", pid, result);
@@ -103,22 +106,22 @@ static int report_error(uint32_t pid, int is_served, int error)
         return cli_fail(ME, "process %" PRIu32 " ended, or stopped recording, before it replied",
                         pid);
     case PROBITY_ERROR_LIMIT:
-        return report_silence(pid, is_served, "did not reply within 5 s: it is stopped or "
+        return report_silence(pid, is_served, 1, "did not reply within 5 s: it is stopped or "
                               "delayed and will reply when it resumes");
     case PROBITY_ERROR_EXISTS:
-        return report_silence(pid, 1, "has not answered an earlier request yet: nothing was "
-                              "changed");
+        return report_silence(pid, is_served, 0, "has not answered an earlier request yet: nothing "
+                              "was changed");
     default:
         return cli_fail(ME, "cannot write to the spool of process %" PRIu32 ": %s", pid,
                         strerror(errno));
     }
 }
 
-static int report_refusal(uint32_t pid, int error, const char *why)
+static int report_refusal(uint32_t pid, int is_served, int error, const char *why)
 {
     if (error == PROBITY_ERROR_ARGUMENT)
         return cli_fail(ME, "process %" PRIu32 " refused the change: %s", pid, why);
-    return report_error(pid, 1, error);
+    return report_error(pid, is_served, error);
 }
 
 static int join_settings(struct level_request *wanted)
@@ -148,7 +151,8 @@ static int change(const struct level_request *wanted, const struct probity_reque
     int error = probity_request_change(request, wanted->text, WAIT_NS, why);
     for (char *at = why; *at != 0; at++)
         *at = *at >= ' ' && *at != 127 ? *at : '?';
-    return error != 0 ? report_refusal(pid, error, why) : CLI_OK;
+    return error != 0 ? report_refusal(pid, probity_request_has_writer(request), error, why)
+                      : CLI_OK;
 }
 
 /* Prints the name of a site that stays on, if there is one. */

@@ -14,6 +14,7 @@
 #include "functions/code_segments.h"
 #include "functions/cpu_patchable.h"
 #include "functions/functions.h"
+#include "functions/rules.h"
 #include "functions/symbol_table.h"
 
 #if PROBITY_CPU_HAS_SLEDS
@@ -203,6 +204,19 @@ int probity_patchable_update(struct probity_patchable *patchable,
     return is_different ? probity_code_update(object, update_segment, &update) : 0;
 }
 
+int probity_patchable_lacks_ends(const struct probity_patchable *patchable, const char *rules)
+{
+    for (size_t i = 0; i < patchable->count; i++) {
+        const struct probity_patchable_entry *entry = &patchable->entries[i];
+        const struct probity_site_function *function =
+            entry->is_on ? probity_function_find_inside(after(entry)) : NULL;
+        if (function != NULL && function != &probity_function_left_out &&
+            probity_rules_need_ends(rules, function->name))
+            return 1;
+    }
+    return 0;
+}
+
 #else
 
 long probity_patchable_take(const struct probity_object *object, const char *path,
@@ -224,6 +238,12 @@ int probity_patchable_update(struct probity_patchable *patchable,
                              int (*is_removed)(uintptr_t from))
 {
     (void)patchable, (void)object, (void)is_removed;
+    return 0;
+}
+
+int probity_patchable_lacks_ends(const struct probity_patchable *patchable, const char *rules)
+{
+    (void)patchable, (void)rules;
     return 0;
 }
 #endif

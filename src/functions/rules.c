@@ -14,6 +14,8 @@
 #include "functions/functions.h"
 #include "functions/line_table.h"
 
+enum { PATTERN_BYTES = 256, NAME_BYTES = 1024 };
+
 /* Rules that were in force before are used again: a program may be attached to any number of
  * times. */
 struct made {
@@ -169,6 +171,39 @@ int probity_rules_lack_sources(const char *rules)
     else
         has_lines = 1;
     return !has_lines;
+}
+
+/* Copies the pattern of a line `ends PATTERN`. Returns 0 if the line is another one. */
+static int read_ends(const char *line, size_t bytes, char *ret_pattern, size_t room)
+{
+    static const char word[] = "ends ";
+    size_t before = sizeof word - 1;
+
+    if (bytes <= before || memcmp(line, word, before) != 0 || bytes - before >= room)
+        return 0;
+    memcpy(ret_pattern, line + before, bytes - before);
+    ret_pattern[bytes - before] = '\0';
+    return 1;
+}
+
+int probity_rules_have_ends(const char *rules)
+{
+    return strncmp(rules, "ends ", 5) == 0 || strstr(rules, "\nends ") != NULL;
+}
+
+int probity_rules_need_ends(const char *rules, const char *symbol)
+{
+    char pattern[PATTERN_BYTES], name[NAME_BYTES];
+    int has_name = probity_selection_cxx_name(symbol, name, sizeof name);
+
+    for (size_t bytes; *rules != '\0'; rules += bytes + (rules[bytes] != '\0')) {
+        bytes = strcspn(rules, "\n");
+        if (read_ends(rules, bytes, pattern, sizeof pattern) &&
+            (probity_selection_matches(pattern, symbol) ||
+             (has_name && probity_selection_matches(pattern, name))))
+            return 1;
+    }
+    return 0;
 }
 
 /* Once, and only if a trace was requested. */

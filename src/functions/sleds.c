@@ -663,6 +663,16 @@ static int change_all(void)
     return probity_found.why != 0 ? -1 : 0;
 }
 
+/* Whether an entry was patched whose function needs ends, which entries do not have. */
+static int lacks_ends(const char *rules)
+{
+    for (const struct object *object = objects; object != NULL; object = object->next) {
+        if (object->is_loaded && probity_patchable_lacks_ends(&object->patchable, rules))
+            return 1;
+    }
+    return 0;
+}
+
 int probity_hooked_wake(const char *rules)
 {
     if (may_change() && probity_rules_lack_sources(rules)) {
@@ -682,6 +692,10 @@ int probity_hooked_wake(const char *rules)
         __atomic_store_n(&wake, AWAKE, __ATOMIC_RELAXED);
         forget_removed();
         result = change_all();
+        if (result == 0 && probity_rules_have_ends(rules) && lacks_ends(rules)) {
+            errno = ENOTSUP;
+            result = -1;
+        }
     } else {
         errno = ENOMEM;
     }

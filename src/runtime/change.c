@@ -198,7 +198,7 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
         (condition->percentile != 0 || !(probity_condition_is_watched(condition) ||
                                          condition->kind == PROBITY_CONDITION_FUNCTION)))
         return "only function, request, gap, rate and value can be added, without a percentile; "
-               "else detach, then attach with --when";
+               "else detach, then attach";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are already 64 conditions";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
@@ -206,7 +206,7 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
     if (found == PROBITY_CONDITIONS_MAX && is_endless)
         return PROBITY_TRIGGER_ENDLESS;
     if (added_count + earlier >= ADDED_MAX)
-        return "the conditions of this recording were already changed 32 times";
+        return "conditions were already changed 32 times";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
 }
 
@@ -329,7 +329,7 @@ static int take_mode(const struct probity_session *session, struct change *chang
     return (change->mode == ring) == (probity_live_mode(&session->live) == ring)
                ? 0
                : refuse(ret_why, room, "mode", "a ring is for a whole recording; detach, then "
-                                               "attach with or without --ring");
+                                               "attach");
 }
 
 /* One setting; its name ends with a zero. */

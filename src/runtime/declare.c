@@ -217,7 +217,7 @@ static uint32_t declare_site(struct probity_session *session, struct probity_sit
 }
 
 /* Decided without a lock, since each hit of such a site gets here. A child that is not recorded yet
- * begins with all sites on. */
+ * declares the site. */
 static int is_off(const struct probity_site *site)
 {
     uint32_t number = site->line & PROBITY_SITE_SWITCHED

@@ -337,8 +337,9 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     }
     session->live.header->committed = trace_bytes;
     writer_prepare(session, is_child, &trace, trace_bytes, trace_blocks);
-    return result == 0 && probity_trigger_is_linked() ? probity_trigger_calls.begin(session)
-                                                      : result;
+    return result == 0 && probity_trigger_is_linked()
+               ? probity_trigger_calls.begin(session, is_child)
+               : result;
 }
 
 /* Random; if the kernel has no random bytes yet, at least unique within a boot. */
@@ -405,7 +406,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_SEQ_CST);
     if (probity_calls_recording != NULL)
         probity_calls_recording();
-    if (is_main)
+    if (!is_child)
         probity_session_need_writer(session); /* tried again by threads */
     probity_session_leave(session);
     return 0;

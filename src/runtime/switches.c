@@ -31,11 +31,11 @@ static struct rules sets[2];
 static struct rules *in_force = &sets[0]; /* not changed while `readers` is above 0 */
 static uint32_t readers;
 
-void probity_switches_begin(void)
+void probity_switches_begin(int is_child)
 {
-    sets[0].count = 0;
     readers = 0; /* the parent of a forked child may have had readers */
-    in_force = &sets[0];
+    if (!is_child)
+        in_force->count = 0;
 }
 
 /* Descriptors of sites in the executable, which is never unloaded. Appended to under declare_lock;
@@ -125,13 +125,31 @@ static int mark_off(uint32_t number)
     return !(before & (stays | PROBITY_BUDGET_OFF));
 }
 
+/* The writer thread may switch the site on meanwhile: either this thread sees that, and its last
+ * event says so, or the writer's event comes later, since the writer reads the clock for it after
+ * it has changed the state. If an event is dropped, the next hit tries again. */
+static void record_change(uint32_t number, uint32_t is_off)
+{
+    uint8_t event[8];
+    uint32_t recorded;
+
+    probity_put_u32(event + 4, number);
+    do {
+        recorded = is_off;
+        probity_put_u32(event, !recorded);
+        if (probity_record_event_here(PROBITY_EVENT_SITES_SWITCHED, event, sizeof event) != 0 &&
+            recorded)
+            unmark_off(number);
+        is_off = state_of(number) & PROBITY_BUDGET_OFF;
+    } while (is_off != recorded);
+}
+
 /* The code is stored before the writer thread clears codes, or after new rules are in force: see
  * probity_switches_declared(). */
 uint32_t probity_switches_site(struct probity_session *session, struct probity_site *site,
                                uint32_t number, uint32_t code)
 {
     int may_be_switched = (site->line & PROBITY_SITE_SWITCHED) != 0, is_change = 0;
-    uint8_t event[8];
 
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the declaration is in the list */
     __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
@@ -153,10 +171,8 @@ uint32_t probity_switches_site(struct probity_session *session, struct probity_s
     /* Release: a thread that probes with this code sees the declaration. */
     __atomic_store_n(&site->code, code, __ATOMIC_RELEASE);
     __atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
-    probity_put_u32(event, !is_off);
-    probity_put_u32(event + 4, number);
     if (is_change) /* may wait for a chunk, and so for the writer thread */
-        probity_record_event_here(PROBITY_EVENT_SITES_SWITCHED, event, sizeof event);
+        record_change(number, is_off);
     return code;
 }
 
@@ -416,6 +432,8 @@ void probity_switches_write(void *owner, struct probity_pass *pass, uint64_t tic
     walk.pass = pass;
     walk.tick = tick;
     for (walk.is_on = 0; walk.is_on <= 1; walk.is_on++) {
+        if (walk.is_on) /* see record_change() */
+            walk.tick = probity_clock_ticks(walk.session->live.clock);
         walk.bytes = 0;
         write_event();
         probity_declare_each(write_changed);

@@ -23,8 +23,9 @@ struct probity_switching {
     const char *pattern;
 };
 
-/* To be called when a recording begins: all are on. */
-void probity_switches_begin(void);
+/* To be called when a recording begins. All are on; but a forked child has its parent's rules: what
+ * they switch off has no code, so its first call or hit in the child declares it. */
+void probity_switches_begin(int is_child);
 
 /* To be called when a function is declared: marks it as only counted if it is off. Under
  * declare_lock. */
@@ -58,8 +59,8 @@ struct probity_switched {
 /* In the writer thread. */
 void probity_switches_count(struct probity_switched *ret_switched);
 
-/* Writes which sites probity_switches_apply() has switched. owner: the session. In the writer
- * thread. */
+/* Writes which sites probity_switches_apply() has switched: off at this tick, on now. owner: the
+ * session. In the writer thread. */
 void probity_switches_write(void *owner, struct probity_pass *pass, uint64_t tick);
 
 #endif

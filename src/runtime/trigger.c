@@ -703,7 +703,7 @@ static int take_conditions(struct probity_session *session)
     return PROBITY_ERROR_MEMORY;
 }
 
-static int begin(struct probity_session *session)
+static int begin(struct probity_session *session, int is_child)
 {
     struct probity_dumps *dumps = &session->dumps;
     uint64_t rate = probity_live_rate(&session->live);
@@ -717,7 +717,7 @@ static int begin(struct probity_session *session)
     probity_trigger_has_gaps = 0;
     memset(&dumps->notices, 0, offsetof(struct probity_notices, notice));
     dumps->is_on = session->settings.has_dumps && !probity_external_is(session);
-    probity_switches_begin();
+    probity_switches_begin(is_child);
     probity_change_begin(session);
     if (!dumps->is_on)
         return 0;

@@ -53,7 +53,7 @@ struct probity_trigger_calls {
                                  uint64_t *ret_ring_ns);
 
     /* Call when a recording is prepared. Returns 0 or an error, which is reported. Lock held. */
-    int (*begin)(struct probity_session *session);
+    int (*begin)(struct probity_session *session, int is_child);
 
     /* A function got its number. Under declare_lock. Returns whether its calls are compared. */
     int (*function_declared)(struct probity_session *session,

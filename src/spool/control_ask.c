@@ -41,6 +41,19 @@ int probity_control_read(const struct probity_attach *attach, int *ret_functions
     return 0;
 }
 
+/* Whether no writer thread has held the drainer's lock for a while. One that is just being created
+ * takes it within that time, unless it gets no CPU; it will find the request then. */
+static int is_unserved(const struct probity_attach *attach, int64_t *since_ns)
+{
+    const int64_t long_ns = 200000000;
+
+    if (probity_attach_has_drainer(attach))
+        *since_ns = 0;
+    else if (*since_ns == 0)
+        *since_ns = now_ns();
+    return *since_ns != 0 && now_ns() - *since_ns >= long_ns;
+}
+
 /* Waits until the request with this serial, or a later one, is answered. A sleeping writer is woken
  * repeatedly, because it may have looked for requests just before the store, and then gone to
  * sleep. */
@@ -48,12 +61,13 @@ static int wait_for(const struct probity_attach *attach, const struct probity_sp
                     const uint32_t *answered, uint32_t serial, int64_t until_ns)
 {
     static const struct timespec a_moment = {0, 1000000};
+    int64_t unserved_since_ns = 0;
 
     while ((int32_t)(__atomic_load_n(answered, __ATOMIC_ACQUIRE) - serial) < 0) {
         if (!probity_attach_is_alive(attach) ||
             __atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) != 0)
             return PROBITY_ERROR_STATE;
-        if (now_ns() >= until_ns)
+        if (now_ns() >= until_ns || is_unserved(attach, &unserved_since_ns))
             return PROBITY_ERROR_LIMIT;
         probity_os_wake_shared(&header->wake, 1);
         nanosleep(&a_moment, NULL);

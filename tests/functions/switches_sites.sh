@@ -231,9 +231,14 @@ start A=1 ./switched 0
 call early 1
 level 'are off' --off 'in*' --off early
 call fork 1
+level 'are off' --on 'in*'
+call fork 1
 call early 1
 stop
 has_hits early 1
-"$PROBITY" list --json trace.* > list.json || fail "$what: list of the child: status $?"
+# A child inherits what is switched off.
+children=(trace.*)
+expect "$what: children" 2 "${#children[@]}"
+"$PROBITY" list --json "${children[@]}" > list.json || fail "$what: list of children: status $?"
 has_hits 'in child' 1
 finish

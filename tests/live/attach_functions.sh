@@ -138,6 +138,41 @@ says "no sources needed" 0 "$job: " detach "$job"
 rm trace
 stop bare
 
+# ---- Conditions on calls without ends ----
+
+# Entries have no ends, so a condition on the duration of such a call could never be met; unless the
+# function is not recorded in this way, or the condition is about something else.
+# $1 program, the rest: options of `attach`
+begins() {
+    says "$*" 0 "$job: " attach "${@:2}" -o trace "$job"
+    says "$*" 0 "$job: " detach "$job"
+    rm trace
+}
+start patchable ./patchable 2 paced
+before=$(code)
+for condition in 'function leaf > 1min' 'function m*[d-e]le > p99'; do
+    for option in --functions --function='[lm]*' --exclude=other; do
+        what="$option: $condition"
+        says "$what" 1 "never meet a condition on the duration" attach "$option" \
+            --when 'gap x > 1min' --when "$condition" -o trace "$job"
+        says "$what" 1 "is not recording" detach "$job"
+        expect "$what: code" "$before" "$(code)"
+        rm -f trace
+    done
+done
+begins patchable --exclude leaf --when 'function leaf > 1min'
+begins patchable --function leaf --when 'function middle > 1min'
+begins patchable --functions --when 'gap leaf > 1min' --when 'rate middle > 1000000/1s'
+begins patchable --functions --when 'function [x-z]* > 1min'
+begins patchable --when 'function leaf > 1min'
+expect "conditions: code" "$before" "$(code)"
+stop patchable
+if [ -e xray ]; then # records ends
+    start xray ./xray 2 paced
+    begins xray --functions --when 'function leaf > 1min'
+    stop xray
+fi
+
 # ---- A budget of calls ----
 
 # In a program that was started without --calls, free locks are only counted, and so are their

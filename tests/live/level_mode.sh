@@ -161,6 +161,27 @@ else
     echo "left out: held threads (ptrace is not permitted)"
 fi
 
+# A site that is first hit while a pattern switches it off, and while there is no room for a record:
+# a later hit declares it, and records that it is off.
+start PROBITY_MODE=drop
+set_to off=tick
+if hold probity-writer; then
+    do_it hit 200000
+    [ "$(dropped)" -gt 0 ] || fail "off without room: nothing was dropped"
+    do_it name 1
+    release
+    do_it hit 1000
+    wait_until "$running" "$PROBITY" level trace.probity > said
+    do_it name 3
+    end "off without room"
+    expect "off without room: hits" 0 "$("$PROBITY" list --json trace.probity |
+        jq '[.sites[] | select(.name == "tick").hits] | add')"
+    expect "off without room: shown as off" true "$("$PROBITY" list --json trace.probity |
+        jq '[.sites[] | select(.name == "tick").are_least] | any')"
+else
+    end "writer not held, drop"
+fi
+
 # Changes are in force in a thread that is held, wherever that is: of the calls that it makes once
 # it is released, at most the one in progress is recorded.
 start

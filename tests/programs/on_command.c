@@ -8,6 +8,8 @@
  *     call N    calls step() N times
  *     work N    calls busy() N times, each of which lasts some ten microseconds of CPU time
  *     fork N    forks N times a child that calls slow(), which takes 100 ms
+ *     child N   forks a child that passes "tick" and calls step() N times, and forks one that does
+ *               the same
  */
 #define FN_INSTRUMENT
 #include <pthread.h>
@@ -60,6 +62,22 @@ static void tick(void)
     PROBITY_PROBE_NAMED("tick");
 }
 
+static void run_child(long count, int generations)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        for (long i = 0; i < count; i++) {
+            tick();
+            step();
+        }
+        if (generations > 1)
+            run_child(count, generations - 1);
+        exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -77,6 +95,8 @@ static void *run_worker(void *unused)
             for (long j = 0; strcmp(name, commands[i].name) == 0 && j < count; j++)
                 commands[i].run();
         }
+        if (strcmp(name, "child") == 0)
+            run_child(count, 2);
         printf("%s %ld\n", name, count);
         fflush(stdout);
     }
