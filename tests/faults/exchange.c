@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * exchange.c: preloaded into the tool by exchanged.sh. Acts as another user who replaces a directory
- * at the worst moment: just before call number EXCHANGE_AT of those below, it renames EXCHANGE_FROM
- * to EXCHANGE_FROM.away, and EXCHANGE_TO, which may be a link, to EXCHANGE_FROM. At exit it writes
- * the number of calls to EXCHANGE_REPORT. It runs in the threads of the tool, and must not end it.
+ * exchange.c: preloaded into the tool by exchanged.sh. Acts as another user who replaces a
+ * directory at the worst moment: just before call number EXCHANGE_AT of those below, it renames
+ * EXCHANGE_FROM to EXCHANGE_FROM.away, and EXCHANGE_TO, which may be a link, to EXCHANGE_FROM. At
+ * exit it writes the number of calls to EXCHANGE_REPORT. It runs in the threads of the tool, and
+ * must not end it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
