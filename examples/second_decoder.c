@@ -268,7 +268,7 @@ static const char *read_segment(uint64_t number, uint64_t *segments) {
         *segments = get(s + 72, 4), rate = get(s + 144, 8) ? get(s + 144, 8) : rate;
         for (; k < taken; k++) add_anchor(s + 160 + k % 8 * 40);  /* the 8th may be half stored */
     }
-    if (get(s + 68, 4) != 1) return NULL;  /* being created, or all is in the trace */
+    if (get(s + 68, 4) % 2 == 0) return NULL;  /* being created, or all is in the trace */
     for (const uint8_t *w = s + at + window / 2; n--; c += 64, w += window) {
         uint64_t state = get(c, 4), used = state == 2 ? get(c + 12, 4) : words;
         if (state > 3 || used > words) say(c, "header of a chunk is wrong", 1);

@@ -397,10 +397,9 @@ static void add_times(struct probity_fleet_rows *rows, struct probity_report_sum
         probity_scope_time_add(&sums->total, scope->total);
     probity_scope_time_add(&sums->self, probity_scope_self(scope));
     probity_scope_time_add(&sums->paused, scope->paused);
-    if (how == PROBITY_SCOPE_OPEN) {
-        sums->open++;
+    sums->open += how == PROBITY_SCOPE_OPEN;
+    if (!probity_scope_end_is_recorded(how))
         return;
-    }
     sums->sum_ns += ns;
     sums->min_ns = ns < sums->min_ns ? ns : sums->min_ns;
     sums->max_ns = ns > sums->max_ns ? ns : sums->max_ns;

@@ -152,7 +152,7 @@ static void put_minutes(FILE *stream, const struct probity_fleet_range *range)
 static const char call_columns[] =
     "SELECT function, run, thread, "
     "bitAnd(flags, 16) != 0 AS is_untimed, bitAnd(flags, 7) AS how, "
-    "is_untimed = 0 AND how != 3 AS is_ended, "
+    "is_untimed = 0 AND how IN (1, 4) AS is_ended, "
     "is_untimed = 0 AND bitAnd(flags, 8) = 0 AS is_outer, "
     "run IN (SELECT run FROM probity_runs WHERE bitAnd(flags, 1) = 1) AS has_cpu, "
     "toUInt64(is_untimed) AS untimed_, "

@@ -195,7 +195,30 @@ expect "no drainer: hits and dropped" 3000000 "$((hits + dropped))"
 [ "$records" -ge "$hits" ] || fail "no drainer: $records records for $hits hits"
 no_leftovers "nobody drains"
 
-# The same in a ring: the newest records are kept, with the names they refer to.
+# Without libprobity-print, which recovers the spool at exit, all records are left in it. The tool
+# and the second decoder read them; CPU times may differ ("CPU time" in doc/spool.md).
+fresh
+cat > left.c << 'END'
+#include <probity.h>
+int main(void)
+{
+    for (int i = 1; i <= 9; i++)
+        PROBITY_PROBE(i);
+    return 0;
+}
+END
+# shellcheck disable=SC2086
+${CC:-cc} $SANITIZE_FLAG -I"$SOURCE/include" -o left left.c "$BUILD/lib/libprobity.a" -pthread
+$EXTERNAL ./left 2> errors || fail "left in the spool: status $?"
+"$PROBITY" csv --columns tid,probe,wall trace > hits.csv
+expect "left in the spool: hits" 9 "$(wc -l < hits.csv)"
+"$BUILD/examples/second_decoder" trace | awk -F , '{ print $2 "," $3 "," $6 "." $7 }' > decoded
+awk -F '[,.]' '{ print $1 "," $2 "," $3 "." $4 + 0 }' hits.csv | cmp - decoded ||
+    fail "left in the spool: the second decoder prints $(wc -l < decoded) hits"
+"$PROBITY" recover trace > /dev/null 2> errors || fail "left in the spool: $(cat errors)"
+whole "left in the spool"
+
+# Without a drainer in a ring: the newest records are kept, with the names they refer to.
 fresh
 $EXTERNAL PROBITY_MODE=ring timeout -s KILL 60 "$PROGRAMS/external" 3000000 \
     > expected 2> errors || fail "ring: status $?"

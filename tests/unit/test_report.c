@@ -85,6 +85,36 @@ static void recursion_adds_its_outermost_call_only(void **state)
     close_run(&run);
 }
 
+/* b calls itself, and is left by a jump after this second call has ended; a never ends. */
+static void calls_without_a_recorded_end_have_no_duration(void **state)
+{
+    const struct make_item items[] = {
+        ENTER(0, 10), ENTER(100, 20), ENTER(180, 20), LEAVE(580, 20),
+        EVENT(600, PROBITY_EVENT_UNWOUND, "\1\0\0", 4), ENTER(700, 10)};
+
+    (void)state;
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    struct run run = run_made("unrecorded", NULL);
+    assert_int_equal(run.count, 2);
+    const struct probity_report_sums *left = &run.functions[0].sums;
+    assert_string_equal(run.functions[0].function->name, "b");
+    assert_int_equal(left->calls, 2);
+    assert_int_equal(left->repaired, 1);
+    assert_int_equal(left->open, 0);
+    assert_int_equal(left->total.wall_ns, (580 - 100) / 2);
+    assert_int_equal(probity_report_value(left, PROBITY_REPORT_MIN), 200);
+    assert_int_equal(probity_report_value(left, PROBITY_REPORT_MEAN), 200);
+    assert_int_equal(probity_report_value(left, PROBITY_REPORT_MAX), 200);
+    assert_int_equal(probity_report_quantile(left, 500), 200);
+    assert_int_equal(left->durations.count, 1);
+    const struct probity_report_sums *open = &run.functions[1].sums;
+    assert_int_equal(open->open, open->calls);
+    assert_false(probity_report_is_known(open, PROBITY_REPORT_MIN, 1));
+    assert_true(probity_report_is_known(open, PROBITY_REPORT_TOTAL, 1));
+    close_run(&run);
+}
+
 static void threads_have_rows_on_request(void **state)
 {
     const struct probity_report_options options = {.by_thread = 1};
@@ -316,7 +346,7 @@ static void the_table_is_as_ever(void **state)
         "  function\n"
         "        2 499.0us 496.5us 499.0us 496.5us 499.0us 499.0us 499.0us 499.0us 499.0us  a\n"
         "        2 2.500us 2.500us 2.500us 2.500us 1.000us 1.250us 1.000us 1.500us 1.500us  b\n"
-        "        1     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns     0ns  "
+        "        1     0ns     0ns     0ns     0ns       -       -       -       -       -  "
         "c\\033\n"
         "\n"
         "overhead: not measured\n"
@@ -487,6 +517,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recursion_adds_its_outermost_call_only),
+        cmocka_unit_test(calls_without_a_recorded_end_have_no_duration),
         cmocka_unit_test(threads_have_rows_on_request),
         cmocka_unit_test(declarations_of_equal_texts_are_one_function),
         cmocka_unit_test(a_range_takes_calls_that_begin_in_it),

@@ -250,9 +250,9 @@ static void take_values(const struct probity_report_sums *sums, int is_cpu_known
     values[PROBITY_COMPARE_TOTAL] = (double)sums->total.wall_ns;
     if (is_cpu_known)
         values[PROBITY_COMPARE_CPU] = (double)sums->self.cpu_ns;
-    if (timed == sums->open)
+    if (sums->durations.count == 0)
         return;
-    values[PROBITY_COMPARE_MEAN] = (double)sums->sum_ns / (double)(timed - sums->open);
+    values[PROBITY_COMPARE_MEAN] = (double)sums->sum_ns / (double)sums->durations.count;
     values[PROBITY_COMPARE_MEDIAN] = (double)probity_report_quantile(sums, 500);
     values[PROBITY_COMPARE_P99] = (double)probity_report_quantile(sums, 990);
 }

@@ -284,10 +284,9 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     uint64_t ns = scope->total.wall_ns;
     if (__builtin_expect(report->options.measure != PROBITY_REPORT_TOTAL, 0))
         ns = measured(report->options.measure, scope);
-    /* A call has no duration until it ends. */
-    if (how == PROBITY_SCOPE_OPEN)
-        sums->open++;
-    else if (add_duration(sums, ns) != 0)
+    /* A call without a record of its end has no duration, only a lower bound of it. */
+    sums->open += how == PROBITY_SCOPE_OPEN;
+    if (probity_scope_end_is_recorded(how) && add_duration(sums, ns) != 0)
         report->error = PROBITY_ERROR_MEMORY;
 }
 

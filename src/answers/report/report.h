@@ -18,13 +18,14 @@
 #include "analysis/thread_table.h"
 #include "reader/reader.h"
 
-/* Times of a number of calls. A duration is the total wall time of one call, without pauses. */
+/* Times of a number of calls. A duration is the total wall time of one call, without pauses. Calls
+ * closed by a repair are included in the sums of times, but not in durations, which in profile mode
+ * include those left by a jump. */
 struct probity_report_sums {
     uint64_t calls;    /* all calls; those entered with profiling off are untimed */
     uint64_t untimed;  /* calls without times */
     uint64_t repaired; /* calls closed by a repair, not by their leave */
-    uint64_t open; /* calls with times that have not ended; included in the sums of times, but not
-                      in durations */
+    uint64_t open; /* calls with times that have not ended; part of repaired */
     uint64_t counted;  /* part of untimed: only counted because of PROBITY_BUDGET */
     uint64_t profiled; /* counted by profile mode, with unknown start times */
     uint64_t entries;  /* part of untimed: of functions that have entries only */

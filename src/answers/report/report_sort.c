@@ -51,12 +51,6 @@ static uint64_t parallelism_of(const struct probity_report_sums *sums)
            (uint64_t)((double)(sum_ns % elapsed_ns) * 1000 / (double)elapsed_ns + 0.5);
 }
 
-/* Number of calls with a known duration. */
-static uint64_t ended_of(const struct probity_report_sums *sums)
-{
-    return sums->calls - sums->untimed - sums->open;
-}
-
 uint64_t probity_report_value(const struct probity_report_sums *sums, enum probity_report_key key)
 {
     switch (key) {
@@ -70,8 +64,9 @@ uint64_t probity_report_value(const struct probity_report_sums *sums, enum probi
     case PROBITY_REPORT_ELAPSED: return sums->elapsed_ns;
     case PROBITY_REPORT_PARALLELISM: return parallelism_of(sums);
     case PROBITY_REPORT_PAUSED: return sums->paused.wall_ns;
-    case PROBITY_REPORT_MIN: return ended_of(sums) > 0 ? sums->min_ns : 0;
-    case PROBITY_REPORT_MEAN: return ended_of(sums) > 0 ? sums->sum_ns / ended_of(sums) : 0;
+    case PROBITY_REPORT_MIN: return sums->durations.count > 0 ? sums->min_ns : 0;
+    case PROBITY_REPORT_MEAN:
+        return sums->durations.count > 0 ? sums->sum_ns / sums->durations.count : 0;
     case PROBITY_REPORT_P50: return probity_report_quantile(sums, 500);
     case PROBITY_REPORT_P90: return probity_report_quantile(sums, 900);
     case PROBITY_REPORT_P99: return probity_report_quantile(sums, 990);
@@ -109,7 +104,7 @@ int probity_report_is_known(const struct probity_report_sums *sums, enum probity
     case PROBITY_REPORT_P50:
     case PROBITY_REPORT_P90:
     case PROBITY_REPORT_P99:
-    case PROBITY_REPORT_MAX: return ended_of(sums) > 0;
+    case PROBITY_REPORT_MAX: return sums->durations.count > 0;
     default: return sums->calls > sums->untimed;
     }
 }

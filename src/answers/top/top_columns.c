@@ -35,8 +35,11 @@ static struct probity_cell figure(const struct probity_top_row *row,
 
     if (key == PROBITY_TOP_CALLS)
         return probity_cell_count(value);
-    return sums->calls > 0 && probity_top_is_known(row, key) ? probity_cell_ns(value)
-                                                             : probity_cell_unknown();
+    /* A call without a record of its end has no duration. */
+    uint64_t count = key >= PROBITY_TOP_P50 ? sums->durations.count : sums->calls;
+
+    return count > 0 && probity_top_is_known(row, key) ? probity_cell_ns(value)
+                                                       : probity_cell_unknown();
 }
 
 /* The same figure of the last interval and of all. */

@@ -52,7 +52,7 @@ struct probity_top_feed {
 struct piece {
     uint64_t end_ns; /* CLOCK_REALTIME */
     uint64_t wall_ns, cpu_ns, duration_ns;
-    int is_timed, is_cpu_known;
+    int is_timed, is_cpu_known, is_partial; /* partial: the duration is only a lower bound */
 };
 
 static int add_to(struct probity_top_sums *sums, const struct piece *piece)
@@ -65,6 +65,8 @@ static int add_to(struct probity_top_sums *sums, const struct piece *piece)
         sums->cpu_ns += piece->cpu_ns;
         sums->off_ns += piece->wall_ns > piece->cpu_ns ? piece->wall_ns - piece->cpu_ns : 0;
     }
+    if (piece->is_partial)
+        return 0;
     if (piece->duration_ns > sums->max_ns)
         sums->max_ns = piece->duration_ns;
     return probity_histogram_add(&sums->durations, piece->duration_ns);
@@ -99,6 +101,7 @@ static void closed(void *context, const struct probity_scope *scope, enum probit
         .cpu_ns = scope->recursion == 0 ? scope->total.cpu_ns : 0,
         .duration_ns = scope->total.wall_ns,
         .is_timed = !scope->is_untimed,
+        .is_partial = !probity_scope_end_is_recorded(how),
         .is_cpu_known = feed->has_cpu};
 
     (void)thread_slot;

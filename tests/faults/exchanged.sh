@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# A directory of traces or spools is replaced by a link to a directory with files of the same names,
+# between any two of the tool's system calls on files: between a check and the use of what was
+# checked, too. No file there is changed or removed. CAMPAIGN=yes: between all calls, not a sample.
+# variants: gcc
+# timeout: 900
+. "$(dirname "$0")/../common.bash"
+SESSION=5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e
+crafted() { python3 "$SOURCE/tests/tool/crafted.py" "$@"; }
+
+# The library that intercepts the calls does not work with sanitizers.
+${CC:-cc} -O2 -shared -fPIC -o exchange.so "$SOURCE/tests/faults/exchange.c" -ldl ||
+    fail "exchange.c does not compile"
+
+# A killed trace that asks for a CSV, and its spool. The spool's header has the trace's inode, so
+# each round fills and links the same file.
+crafted trace kept --killed --csv x --session $SESSION
+crafted spool saved.spool --session $SESSION --for kept --committed "$(stat -c %s kept)" \
+    --segments 3 --trace-path "$WORK/traces/t.csv.probity"
+cp kept saved.trace
+# $1 directory of the spool, $2 prefix of the names in it
+prepare() {
+    local name
+    rm -rf traces traces.away spools spools.away victim link
+    mkdir -m 700 traces spools victim
+    cat saved.trace > kept
+    ln kept traces/t.csv.probity
+    for name in 0 1 2; do
+        install -m 600 saved.spool "$1/$2$SESSION.$name"
+    done
+    for name in t.csv t.csv.probity t.csv.incomplete {,.probity-}$SESSION.{0,1,2}; do
+        echo precious > "victim/$name"
+    done
+    chmod 600 victim/{*,.p*}
+    ln -s victim link
+}
+contents() { (cd victim && ls -A && cat ./* .p*); }
+
+# $1 description, $2 directory of the spool, $3 prefix of names in it, $4 directory to replace; the
+# rest is run
+exchanged() {
+    local what=$1 place=$2 prefix=$3 from=$4 calls at wanted step=1 checked=0
+    shift 4
+    prepare "$place" "$prefix"
+    wanted=$(contents)
+    LD_PRELOAD=$WORK/exchange.so EXCHANGE_REPORT=$WORK/report "$@" > output 2>&1 ||
+        fail "$what, nothing is replaced: $(cat output)"
+    [ ! -e "$place/$prefix$SESSION.0" ] || fail "$what, nothing is replaced: the spool is left"
+    calls=$(cat report)
+    [ "$calls" -gt 20 ] || fail "$what: only $calls calls were seen"
+    [ "${CAMPAIGN:-}" = yes ] || step=7
+    for ((at = 1 + RANDOM % step; at <= calls; at += step)); do
+        prepare "$place" "$prefix"
+        LD_PRELOAD=$WORK/exchange.so EXCHANGE_REPORT=$WORK/report EXCHANGE_AT=$at \
+            EXCHANGE_FROM=$WORK/$from EXCHANGE_TO=$WORK/link "$@" > output 2>&1 || true
+        [ "$(cat report)" != failed ] || fail "$what, call $at: $from could not be replaced"
+        [ "$(contents)" = "$wanted" ] || fail "$what, call $at: $(ls -A victim) $(cat output)"
+        checked=$((checked + 1))
+    done
+    echo "$what: $checked of $calls"
+}
+
+export PROBITY_SPOOL_DIR=$WORK/spools
+TRACE=traces/t.csv.probity
+exchanged "spool in the trace's directory" traces .probity- traces "$PROBITY" recover $TRACE
+exchanged "spool in its directory" spools "" spools "$PROBITY" recover $TRACE
+exchanged "trace of a spool" spools "" traces "$PROBITY" spools --recover
+exchanged "removed spool" spools "" spools "$PROBITY" spools --remove --lose-records
+finish
