@@ -19,6 +19,7 @@ struct path_call {
     struct symbols_addresses *symbols;
     struct cli_filter from, to;
     const char *request, *function;
+    struct cli_function_memo memo; /* of `function` */
     size_t slowest;
 };
 
@@ -40,11 +41,11 @@ static unsigned marks_of_probes(void *context, const struct probity_event *event
 
 static unsigned marks_of_calls(void *context, const struct probity_event *event)
 {
-    const struct path_call *call = context;
+    struct path_call *call = context;
 
     if ((event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_EVENT_LEAVE) ||
         event->function == NULL ||
-        !cli_function_matches(call->function, event->function->name, event->function->signature))
+        !cli_function_memo_matches(&call->memo, call->function, event->function))
         return 0;
     return event->kind == PROBITY_EVENT_ENTER ? 1 : 2;
 }
