@@ -65,33 +65,41 @@ static struct wait_thread *thread_at(struct probity_waits *waits,
     return waits->threads[slot];
 }
 
-static int is_call(const struct probity_function *function)
+/* What a function is. Only calls to the C library that may wait have a kind. */
+struct function_class {
+    const char *file;
+    int is_call, may_wait;
+    enum probity_wait_kind kind;
+};
+
+static const struct function_class *find_class(const struct probity_function *function)
 {
-    return function != NULL && strncmp(function->recorded_file, "libc/", 5) == 0;
+    static const struct function_class families[] = {
+        {"libc/io", 1, 1, PROBITY_WAIT_IO},
+        {"libc/sleep", 1, 1, PROBITY_WAIT_SLEEP},
+        {"libc/threads", 1, 1, PROBITY_WAIT_THREADS}};
+    static const struct function_class other_call = {.is_call = 1}, own = {.is_call = 0};
+
+    if (function == NULL || strncmp(function->recorded_file, "libc/", 5) != 0)
+        return &own;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (strcmp(function->recorded_file, families[i].file) == 0)
+            return &families[i];
+    }
+    return &other_call;
 }
 
-static int kind_of_call(const struct probity_function *function, enum probity_wait_kind *ret_kind)
+/* Texts are compared once for each function in each thread. */
+static inline const struct function_class *class_of(const struct probity_scope *scope)
 {
-    static const struct {
-        const char *file;
-        enum probity_wait_kind kind;
-    } families[] = {{"libc/io", PROBITY_WAIT_IO},
-                    {"libc/sleep", PROBITY_WAIT_SLEEP},
-                    {"libc/threads", PROBITY_WAIT_THREADS}};
-
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        if (strcmp(function->recorded_file, families[i].file) == 0) {
-            *ret_kind = families[i].kind;
-            return 1;
-        }
-    }
-    return 0;
+    if (__builtin_expect(*scope->of_function == NULL, 0))
+        *scope->of_function = (void *)(uintptr_t)find_class(scope->function);
+    return *scope->of_function;
 }
 
 uint64_t waits_oldest_call_ns(const struct probity_waits *waits, const struct wait_thread *thread)
 {
     struct probity_past_point latest;
-    enum probity_wait_kind kind;
 
     if (thread->wait.object != NULL ||
         !probity_past_latest(&waits->past, thread->wait.slot, &latest))
@@ -100,7 +108,7 @@ uint64_t waits_oldest_call_ns(const struct probity_waits *waits, const struct wa
          depth++) {
         const struct probity_scope *scope =
             probity_scopes_at(waits->scopes, thread->wait.slot, depth);
-        if (is_call(scope->function) && kind_of_call(scope->function, &kind) &&
+        if (class_of(scope)->may_wait &&
             thread->ended_ns <= scope->enter_wall_ns && latest.is_cpu_known &&
             latest.cpu_ns != scope->enter_cpu_ns)
             return scope->enter_wall_ns;
@@ -114,7 +122,7 @@ static struct probity_past_doing doing_of(const struct probity_waits *waits, uin
 
     for (uint32_t depth = probity_scopes_depth(waits->scopes, slot); depth > 0; depth--) {
         const struct probity_scope *scope = probity_scopes_at(waits->scopes, slot, depth - 1);
-        if (!is_call(scope->function)) {
+        if (!class_of(scope)->is_call) {
             doing.function = scope->function;
             break;
         }
@@ -404,20 +412,18 @@ static int put_role(struct probity_waits *waits, struct wait_thread *thread,
  */
 
 /* A call is a wait if the thread was off the CPU in it, and no other wait was inside it. */
-static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
-                      uint32_t thread_slot, const struct probity_event *event)
+static void end_call(struct probity_waits *waits, const struct probity_scope *scope,
+                     enum probity_scope_end how, uint32_t thread_slot,
+                     const struct probity_event *event)
 {
-    struct probity_waits *waits = context;
     struct probity_wait wait = {.culprit = -1, .waker_slot = PROBITY_WAITS_NO_THREAD,
+                                .kind = class_of(scope)->kind,
                                 .thread_slot = thread_slot, .scope = scope,
                                 .from_ns = scope->enter_wall_ns,
                                 .to_ns = scope->enter_wall_ns + scope->elapsed.wall_ns,
                                 .is_open = how == PROBITY_SCOPE_OPEN};
-
-    if (!is_call(scope->function) || !kind_of_call(scope->function, &wait.kind) ||
-        how == PROBITY_SCOPE_UNWOUND || waits->error != 0)
-        return;
     const struct wait_thread *thread = waits->threads[thread_slot];
+
     if (thread->ended_ns > wait.from_ns || thread->wait.object != NULL)
         return;
     wait.waited_ns = scope->elapsed.wall_ns;
@@ -431,6 +437,15 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     take_unrecorded_waker(thread, &wait);
     waits->facts.waits++;
     waits->error = waits->take(waits->context, &wait, event);
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_waits *waits = context;
+
+    if (how != PROBITY_SCOPE_UNWOUND && waits->error == 0 && class_of(scope)->may_wait)
+        end_call(waits, scope, how, thread_slot, event);
 }
 
 /* ---- Events ------------------------------------------------------------------------------------
@@ -578,7 +593,7 @@ static uint64_t begin_of_wait(const struct probity_waits *waits, uint32_t slot)
     if (thread == NULL || depth == 0)
         return UINT64_MAX;
     const struct probity_scope *scope = probity_scopes_at(waits->scopes, slot, depth - 1);
-    return is_call(scope->function) ? scope->enter_wall_ns : UINT64_MAX;
+    return class_of(scope)->is_call ? scope->enter_wall_ns : UINT64_MAX;
 }
 
 uint64_t probity_waits_oldest_ns(const struct probity_waits *waits)

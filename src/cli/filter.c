@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array_grow.h"
+#include "base/hash.h"
 #include "print/text.h"
 
 /* Numbers come first. They are found by bisection, names by linear search. */
@@ -236,6 +237,20 @@ int cli_function_matches(const char *pattern, const char *name, const char *sign
     int is_found = qualified != NULL && fnmatch(pattern, qualified, 0) == 0;
     free(qualified);
     return is_found;
+}
+
+int cli_function_memo_matches(struct cli_function_memo *memo, const char *pattern,
+                              const struct probity_function *function)
+{
+    size_t count = sizeof memo->items / sizeof *memo->items;
+    size_t at = (size_t)(probity_hash((uint64_t)(uintptr_t)function) % count);
+
+    if (memo->items[at].function != function) {
+        memo->items[at].function = function;
+        memo->items[at].matches =
+            cli_function_matches(pattern, function->name, function->signature);
+    }
+    return memo->items[at].matches;
 }
 
 int cli_function_is_like(const char *pattern, const char *name, const char *signature)

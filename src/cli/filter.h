@@ -56,6 +56,19 @@ int cli_function_matches(const char *pattern, const char *name, const char *sign
  * pattern. */
 int cli_function_is_like(const char *pattern, const char *name, const char *signature);
 
+/* What the same pattern was compared with before. All zero: nothing. */
+struct cli_function_memo {
+    struct {
+        const struct probity_function *function;
+        int matches;
+    } items[64];
+};
+
+/* The same as cli_function_matches() for a function of a reader, each time with the same pattern:
+ * for commands that ask at each call. */
+int cli_function_memo_matches(struct cli_function_memo *memo, const char *pattern,
+                              const struct probity_function *function);
+
 enum { CLI_FUNCTION_PATTERNS = 8 }; /* more get no suggestion */
 
 /* The name of a function that did not match a pattern, but is similar; or NULL. */

@@ -119,8 +119,12 @@ int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
 {
     const struct cli_query_steps *steps = answer->steps;
     const struct cli_query_pass pass = {steps->put, steps->pending, answer->context};
-    int error = cli_query_read(answer, reader, &pass);
+    int error = 0;
 
+    if (steps->is_empty != NULL && steps->is_empty(answer->context, reader))
+        error = probity_reader_skip_rest(reader);
+    if (error == 0)
+        error = cli_query_read(answer, reader, &pass);
     return error == 0 ? steps->finish(answer->context, reader) : error;
 }
 

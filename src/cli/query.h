@@ -43,6 +43,9 @@ struct cli_query_steps {
     /* Number of calls, or periods of other kinds, that began in the range and have not ended;
      * without them, nothing after the range matters. NULL: there are none. */
     uint64_t (*pending)(void *context);
+    /* Whether no event can matter, other than declarations, according to the indexes of the traces:
+     * 1 or 0. NULL: each may. */
+    int (*is_empty)(void *context, const struct probity_reader *reader);
     int (*finish)(void *context, const struct probity_reader *reader);
     int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_color);
     void (*release)(void *context); /* on success and failure alike; may be NULL */

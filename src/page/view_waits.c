@@ -52,6 +52,7 @@ struct probity_view_waits {
     struct kept_wait *kept;
     struct probity_waits *analysis;
     struct probity_wait_names names;
+    int is_idle; /* the traces have no waits */
     struct probity_hashtable texts;
     struct wait_name **by_number;
     size_t name_capacity;
@@ -182,8 +183,9 @@ static int know_slot(struct probity_view_waits *waits, const struct probity_even
 
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event)
 {
+    if (waits->is_idle)
+        return 0;
     int error = know_slot(waits, event);
-
     return error == 0 ? probity_wait_names_put(&waits->names, waits->analysis, event) : error;
 }
 
@@ -333,6 +335,7 @@ int probity_view_waits_open(const struct probity_view_waits_options *options,
         return PROBITY_ERROR_MEMORY;
     }
     probity_waits_set_range(waits->analysis, options->from_ns, options->to_ns);
+    waits->is_idle = options->resumed != NULL && !probity_reader_may_wait(options->resumed);
     waits->options = *options;
     waits->to_ns = options->to_ns > 0 ? options->to_ns : UINT64_MAX;
     waits->names.symbols = options->symbols;

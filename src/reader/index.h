@@ -51,7 +51,9 @@ struct probity_index_mark {
 /* Bits of the contents. */
 enum {
     PROBITY_INDEX_CONTENTS_KNOWN = 1,
-    PROBITY_INDEX_HAS_WAITS = 2 /* hits of locks, conditions or threads, or functions of libc */
+    PROBITY_INDEX_HAS_WAITS = 2, /* hits of locks, conditions or threads, or functions of libc */
+    PROBITY_INDEX_CALLS_MATCH = 4, /* nothing about calls has to be repaired, in any range */
+    PROBITY_INDEX_NO_REQUESTS = 8 /* no request begins */
 };
 
 struct probity_index_sum {

@@ -12,13 +12,13 @@
 #include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "base/ticks.h"
 #include "format/stream.h"
 #include "probity.h"
 #include "probity_typed.h"
 #include "reader/file.h"
 #include "reader/functions.h"
 #include "reader/index.h"
+#include "reader/index_cpu.h"
 #include "reader/index_group.h"
 #include "reader/index_write.h"
 #include "reader/scan.h"
@@ -60,6 +60,7 @@ struct build {
     int must_restart;    /* a function was used before its declaration was found */
     int is_declaring;    /* the first of two passes: only declarations */
     int is_out_of_order, without_waits;
+    int has_mismatch, has_requests; /* has_mismatch: of calls, or they are paused or unwound */
     struct probity_index_marks *marks; /* or NULL */
     uint64_t watermark, mark_tick; /* mark_tick: the latest tick so far */
     uint64_t next_mark, searched;
@@ -224,55 +225,6 @@ static int emit_declarations(struct build *build, const struct probity_data *of)
 /* ---- Records -----------------------------------------------------------------------------------
  */
 
-/* CPU times of one block: only the last record before each change of `off` is computed. tick: of
- * the latest record other than declarations and the like, or 0. */
-struct cpu_walk {
-    const struct probity_data *data;
-    uint64_t tick, off;
-    int is_known, has_moment;
-};
-
-static uint64_t cpu_at(const struct probity_data *data, uint64_t tick, uint64_t off)
-{
-    uint64_t ns = data->cpu_ns + probity_ns_of_ticks(tick - data->first_tick - off, data->rate);
-
-    return (int64_t)ns > 0 ? ns : 0;
-}
-
-static void take_moment(struct thread_state *state, struct cpu_walk *walk)
-{
-    uint64_t ns = walk->has_moment ? cpu_at(walk->data, walk->tick, walk->off) : 0;
-
-    probity_assert(!walk->has_moment || walk->is_known);
-    walk->has_moment = 0;
-    state->at.seen_cpu_ns = ns > state->at.seen_cpu_ns ? ns : state->at.seen_cpu_ns;
-}
-
-/* Processes a record that does not raise the CPU time of later records, but does raise that of
- * scopes. */
-static void take_other_cpu(struct thread_state *state, struct cpu_walk *walk,
-                           const struct probity_record *record)
-{
-    take_moment(state, walk);
-    walk->tick = record->tick;
-    if (!walk->is_known)
-        return;
-    uint64_t ns = cpu_at(walk->data, record->tick, record->off);
-    ns = ns > state->at.seen_cpu_ns ? ns : state->at.seen_cpu_ns;
-    state->at.record_cpu_ns = ns > state->at.record_cpu_ns ? ns : state->at.record_cpu_ns;
-}
-
-static inline void walk_cpu(struct thread_state *state, struct cpu_walk *walk,
-                            const struct probity_record *record)
-{
-    if (__builtin_expect(record->off != walk->off, 0)) {
-        take_moment(state, walk);
-        walk->off = record->off;
-    }
-    walk->tick = record->tick;
-    walk->has_moment = walk->is_known;
-}
-
 /* The function to which a site belongs, or the site itself. */
 static struct probity_stack_scope scope_of(const struct build *build, uint32_t site, uint64_t tick)
 {
@@ -292,6 +244,24 @@ static int is_entry(const struct build *build, uint32_t site)
     return name != NULL && name->function != NULL && name->function->has_entries_only;
 }
 
+/* Whether a record may be followed by exits that do not match, or has an effect only on some open
+ * scopes. */
+static int may_mismatch(uint64_t kind)
+{
+    return kind == PROBITY_EVENT_PAUSE || kind == PROBITY_EVENT_RESUME ||
+           kind == PROBITY_EVENT_PROFILING || kind == PROBITY_EVENT_UNWOUND ||
+           kind == PROBITY_EVENT_LOST || kind == PROBITY_EVENT_PAUSED_BEFORE;
+}
+
+static void leave(struct build *build, struct probity_thread_stack *stack, uint32_t number,
+                  int is_declared)
+{
+    uint32_t depth = stack->depth;
+
+    build->searched += probity_thread_stack_leave(stack, number, is_declared);
+    build->has_mismatch |= stack->depth + 1 != depth;
+}
+
 static int take_event(struct build *build, struct thread_state *state,
                       const struct probity_record *record)
 {
@@ -300,6 +270,7 @@ static int take_event(struct build *build, struct thread_state *state,
     struct probity_thread_stack *stack = &state->at.stack;
     struct probity_stack_scope scope;
 
+    build->has_mismatch |= may_mismatch(record->kind);
     switch (record->kind) {
     case PROBITY_EVENT_ENTER:
         if (is_entry(build, number))
@@ -308,7 +279,7 @@ static int take_event(struct build *build, struct thread_state *state,
         return probity_thread_stack_enter(stack, &scope);
     case PROBITY_EVENT_LEAVE:
         scope = scope_of(build, number, record->tick);
-        build->searched += probity_thread_stack_leave(stack, scope.number, scope.is_declared);
+        leave(build, stack, scope.number, scope.is_declared);
         return 0;
     case PROBITY_EVENT_CHECKPOINT:
         /* A deferred scope may have begun before scopes that have since been closed. */
@@ -347,31 +318,35 @@ static int take_site(struct build *build, struct thread_state *state,
             return probity_thread_stack_enter(&state->at.stack, &scope);
     }
     scope.number = role == ROLE_LEAVE ? site - 1 : scope.number;
-    build->searched += probity_thread_stack_leave(&state->at.stack, scope.number, 1);
+    leave(build, &state->at.stack, scope.number, 1);
     return 0;
 }
 
-/* Whether it is a hit of a lock, condition or thread. */
-static int is_of_wait(const struct probity_record *record)
+static unsigned role_of(const struct probity_record *record)
 {
-    unsigned role = probity_get_u32(record->payload + 4) >> PROBITY_HIT_WITH_ROLE_SHIFT & 0xff;
+    return probity_get_u32(record->payload + 4) >> PROBITY_HIT_WITH_ROLE_SHIFT & 0xff;
+}
 
+/* Whether it is the role of a lock, condition or thread. */
+static int is_of_wait(unsigned role)
+{
     return (role >= PROBITY_ROLE_LOCK_WAIT && role <= PROBITY_ROLE_LOCK_RELEASE) ||
            (role >= PROBITY_ROLE_CONDITION_WAIT && role != PROBITY_ROLE_ALLOCATE &&
             role != PROBITY_ROLE_FREE);
 }
 
-static int take_rare(struct build *build, struct thread_state *state, struct cpu_walk *walk,
-                     const struct probity_record *record)
+static int take_rare(struct build *build, struct thread_state *state,
+                     struct probity_index_cpu *walk, const struct probity_record *record)
 {
     int is_hit = record->kind == PROBITY_EVENT_HIT_WITH && record->payload_bytes >= 8;
 
-    if (is_hit && is_of_wait(record))
+    if (is_hit && is_of_wait(role_of(record)))
         build->sum.contents |= PROBITY_INDEX_HAS_WAITS;
+    build->has_requests |= is_hit && role_of(record) == PROBITY_ROLE_REQUEST_BEGIN;
     if (is_hit || (record->kind >= PROBITY_EVENT_ENTER && record->kind <= PROBITY_EVENT_RESUME))
-        walk_cpu(state, walk, record);
+        probity_index_cpu_walk(&state->at, walk, record);
     else if (record->kind <= UINT32_MAX && probity_event_is_record((uint32_t)record->kind))
-        take_other_cpu(state, walk, record);
+        probity_index_cpu_other(&state->at, walk, record);
     int error = declare(build, record);
     if (error == 0 && is_kept(record->kind))
         error = keep_declaration(build, record);
@@ -385,7 +360,7 @@ static int take_stream(struct build *build, struct thread_state *state,
 {
     struct probity_unpacker unpacker;
     struct probity_record record = {0};
-    struct cpu_walk walk = {.data = data,
+    struct probity_index_cpu walk = {.data = data,
                             .is_known = (data->flags & PROBITY_DATA_CPU_KNOWN) != 0};
     uint32_t taken = 0;
     int error = 0, got = 0;
@@ -395,14 +370,14 @@ static int take_stream(struct build *build, struct thread_state *state,
     while (error == 0 && (got = probity_unpack(&unpacker, &record)) > 0) {
         taken++;
         if (__builtin_expect(record.kind == PROBITY_EVENT_HIT, 1)) {
-            walk_cpu(state, &walk, &record);
+            probity_index_cpu_walk(&state->at, &walk, &record);
             if (record.code & 1)
                 error = take_site(build, state, &record);
             continue;
         }
         error = take_rare(build, state, &walk, &record);
     }
-    take_moment(state, &walk);
+    probity_index_cpu_moment(&state->at, &walk);
     if (walk.tick > state->at.record_tick)
         state->at.record_tick = walk.tick;
     /* Marks depend on the ticks in the header. */
@@ -720,6 +695,7 @@ static void clear(struct build *build)
     probity_threads_release(&build->threads);
     build->changed_count = build->numbered = 0;
     build->must_restart = build->is_out_of_order = build->has_met_others = 0;
+    build->has_mismatch = build->has_requests = 0;
     build->watermark = build->mark_tick = build->searched = 0;
     build->next_mark = PROBITY_FILE_HEADER_BYTES + 1;
     build->declared = build->group.count = 0;
@@ -755,6 +731,16 @@ static int passes(struct build *build, const struct probity_index_options *optio
     return error == 0 ? pass(build, options) : error;
 }
 
+/* Whether each exit matches the innermost open call, and no call is open at the end. */
+static int do_calls_match(const struct build *build)
+{
+    int match = !build->has_mismatch && !build->is_out_of_order;
+
+    for (uint32_t slot = 0; match && slot < build->threads.count; slot++)
+        match = build->states[slot].at.stack.depth == 0;
+    return match;
+}
+
 static int conclude(struct build *build)
 {
     uint8_t *payload = probity_index_room(&build->writer, PROBITY_INDEX_SUM_BYTES);
@@ -763,6 +749,10 @@ static int conclude(struct build *build)
         return PROBITY_ERROR_MEMORY;
     build->sum.threads = build->threads.count;
     build->sum.contents |= PROBITY_INDEX_CONTENTS_KNOWN;
+    if (do_calls_match(build))
+        build->sum.contents |= PROBITY_INDEX_CALLS_MATCH;
+    if (!build->has_requests)
+        build->sum.contents |= PROBITY_INDEX_NO_REQUESTS;
     probity_index_sum_put(payload, &build->sum);
     int error = probity_index_emit(&build->writer, PROBITY_INDEX_SUM, PROBITY_INDEX_SUM_BYTES);
     probity_index_marks_end(build->marks, &build->writer, &build->sum);

@@ -649,7 +649,7 @@ static uint64_t latest_key(struct probity_merge *merge)
 
 int probity_merge_skip_rest(struct probity_merge *merge)
 {
-    int error = 0;
+    int error = 0, is_at_start = merge->event.tick == 0 && !merge->running;
 
     merge->skip_key = latest_key(merge);
     merge->is_skipping = 1;
@@ -660,7 +660,7 @@ int probity_merge_skip_rest(struct probity_merge *merge)
     merge->safe = UINT64_MAX;
     merge->all_done = 1;
     for (size_t i = 0; error == 0 && i < merge->trace_count; i++)
-        error = probity_trace_skip_rest(&merge->traces[i], &merge->queue);
+        error = probity_trace_skip_rest(&merge->traces[i], is_at_start, &merge->queue);
     return error;
 }
 

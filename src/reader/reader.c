@@ -295,6 +295,19 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
     return error;
 }
 
+/* Whether the index of each trace has this bit. */
+static int have_contents(const struct probity_reader *reader, uint32_t bit)
+{
+    const uint32_t bits = PROBITY_INDEX_CONTENTS_KNOWN | bit;
+
+    for (size_t i = 0; i < reader->count; i++) {
+        const struct probity_index *index = &reader->traces[i].index;
+        if (index->file < 0 || (index->sum.contents & bits) != bits)
+            return 0;
+    }
+    return 1;
+}
+
 static int may_wait(const struct probity_index *index)
 {
     return index->file < 0 ||
@@ -377,6 +390,16 @@ const struct probity_index *probity_reader_waits_index(const struct probity_read
 uint64_t probity_reader_wall_ns(const struct probity_reader *reader, size_t trace, uint64_t tick)
 {
     return probity_clockmap_wall(&reader->traces[trace].state_clock, tick);
+}
+
+int probity_reader_do_calls_match(const struct probity_reader *reader)
+{
+    return have_contents(reader, PROBITY_INDEX_CALLS_MATCH);
+}
+
+int probity_reader_may_have_requests(const struct probity_reader *reader)
+{
+    return !have_contents(reader, PROBITY_INDEX_NO_REQUESTS);
 }
 
 int probity_reader_may_wait(const struct probity_reader *reader)

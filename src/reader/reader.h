@@ -286,6 +286,13 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
  * if all traces have an index according to which there are none. */
 int probity_reader_may_wait(const struct probity_reader *reader);
 
+/* Whether a request may begin in a trace: as above. */
+int probity_reader_may_have_requests(const struct probity_reader *reader);
+
+/* Whether all traces have an index according to which each exit matches the innermost open call, no
+ * call is open at the end, and none was paused or unwound: 1 or 0. */
+int probity_reader_do_calls_match(const struct probity_reader *reader);
+
 /* The same for traces with waits, if their indexes have the state of locks and waits: the events
  * before that state are of no use to an analysis of waits, which continues from it. is_past_needed:
  * waits that began before the window matter, too. objects_max: number of locks and other objects of
@@ -307,8 +314,9 @@ const struct probity_index *probity_reader_waits_index(const struct probity_read
 uint64_t probity_reader_wall_ns(const struct probity_reader *reader, size_t trace, uint64_t tick);
 
 /* Announces that everything that began in the window has ended: the rest, except declarations, is
- * left out if possible. Only after an event that is not before the window's end. Declarations of
- * the same tick as that event may be repeated. Returns 0 or an error. */
+ * left out if possible. Only after an event that is not before the window's end, or before the
+ * first event, if nothing in the window matters. Declarations of the same tick as that event may be
+ * repeated. Returns 0 or an error. */
 int probity_reader_skip_rest(struct probity_reader *reader);
 
 /* The same, but the next record of each thread, after the loss of records before it, is returned

@@ -249,15 +249,17 @@ int probity_trace_start_at_mark(struct probity_trace *trace, struct probity_queu
     return error;
 }
 
-int probity_trace_skip_rest(struct probity_trace *trace, struct probity_queue *queue)
+int probity_trace_skip_rest(struct probity_trace *trace, int is_at_start,
+                            struct probity_queue *queue)
 {
     const struct probity_index *index = &trace->index;
+    uint64_t after = is_at_start ? 0 : index->mark_place;
     int error = 0;
 
     trace->is_done = 1;
     trace->pending.count = 0;
     for (size_t i = 0; error == 0 && i < index->declared.count; i++) {
-        if (index->declared.items[i].offset > index->mark_place)
+        if (index->declared.items[i].offset > after)
             error = push_index_block(trace, &index->declared.items[i], queue);
     }
     return error;

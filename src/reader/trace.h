@@ -157,9 +157,10 @@ int probity_trace_follow_on(struct probity_trace *trace);
 /* Starts at the mark that the index has chosen. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_trace_start_at_mark(struct probity_trace *trace, struct probity_queue *queue);
 
-/* Ends the scan cursor, and pushes the remaining declarations. Returns 0 or
- * PROBITY_ERROR_MEMORY. */
-int probity_trace_skip_rest(struct probity_trace *trace, struct probity_queue *queue);
+/* Ends the scan cursor, and pushes the remaining declarations; is_at_start: all, since none has
+ * been read. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_trace_skip_rest(struct probity_trace *trace, int is_at_start,
+                            struct probity_queue *queue);
 
 /* In prescan.c: reads the file once; fills in the facts and the late blocks, and removes words that
  * are in the file from the rest. */

@@ -215,20 +215,34 @@ static struct probity_inflight_key shared_key(uint64_t id)
 static void forget_shared(struct probity_path *path, const struct probity_inflight_key *own)
 {
     const struct probity_inflight_key key = shared_key(own->correlation);
-    struct probity_inflight_item *shared = probity_inflight_find(&path->shared, &key);
 
-    if (own->kind == 0 && shared != NULL && shared->thread_slot == own->trace)
+    if (own->kind != 0)
+        return;
+    struct probity_inflight_item *shared = probity_inflight_find(&path->shared, &key);
+    if (shared != NULL && shared->thread_slot == own->trace)
         probity_inflight_remove(&path->shared, shared);
 }
 
 static void forget_open(struct probity_path *path, struct probity_inflight_item *item)
 {
-    const struct path_open *open = item->owner;
+    struct path_open *open = item->owner;
 
     forget_shared(path, &item->key);
     path->pending -= (uint64_t)open->is_in_range;
-    free(item->owner);
+    open->next = path->free;
+    path->free = open;
     probity_inflight_remove(&path->open, item);
+}
+
+/* A span without hops. NULL if out of memory. */
+static struct path_open *new_open(struct probity_path *path)
+{
+    struct path_open *open = path->free;
+
+    if (open == NULL)
+        return calloc(1, sizeof *open);
+    path->free = open->next;
+    return open;
 }
 
 static int begin_span(struct probity_path *path, const struct probity_event *event,
@@ -243,13 +257,14 @@ static int begin_span(struct probity_path *path, const struct probity_event *eve
         path->open.forgotten++;
         forget_open(path, path->open.oldest);
     }
-    open = calloc(1, sizeof *open);
+    open = new_open(path);
     item = open != NULL ? probity_inflight_add(&path->open, key) : NULL;
     if (item == NULL) {
         free(open);
         return PROBITY_ERROR_MEMORY;
     }
     open->slots[0] = event->thread_slot;
+    open->is_wire[0] = 0;
     open->since_ns[0] = open->latest_ns = probity_waits_now(path->waits);
     open->hop_count = 1;
     open->is_in_range = is_in_range(&path->options, open->since_ns[0]);
@@ -503,6 +518,10 @@ void probity_path_close(struct probity_path *path)
     free(path->spans);
     while (path->open.oldest != NULL)
         forget_open(path, path->open.oldest);
+    for (struct path_open *open; (open = path->free) != NULL;) {
+        path->free = open->next;
+        free(open);
+    }
     probity_inflight_release(&path->open);
     probity_inflight_release(&path->shared);
     for (uint32_t slot = 0; slot < path->thread_count; slot++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "answers/path/path_print.h"
+#include "answers/report/states_print.h"
 #include "cli/filter.h"
 #include "cli/query.h"
 #include "cli/wait_symbols.h"
@@ -19,6 +20,7 @@ struct path_call {
     struct symbols_addresses *symbols;
     struct cli_filter from, to;
     const char *request, *function;
+    struct cli_function_memo memo; /* of `function` */
     size_t slowest;
 };
 
@@ -40,11 +42,11 @@ static unsigned marks_of_probes(void *context, const struct probity_event *event
 
 static unsigned marks_of_calls(void *context, const struct probity_event *event)
 {
-    const struct path_call *call = context;
+    struct path_call *call = context;
 
     if ((event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_EVENT_LEAVE) ||
         event->function == NULL ||
-        !cli_function_matches(call->function, event->function->name, event->function->signature))
+        !cli_function_memo_matches(&call->memo, call->function, event->function))
         return 0;
     return event->kind == PROBITY_EVENT_ENTER ? 1 : 2;
 }
@@ -82,6 +84,16 @@ static uint64_t count_pending(void *context)
     const struct path_call *call = context;
 
     return probity_path_pending(call->path);
+}
+
+/* Without functions and probes, spans are requests. Unmatched calls would be reported, too. */
+static int is_empty(void *context, const struct probity_reader *reader)
+{
+    const struct path_call *call = context;
+
+    return call->options.marks == NULL && !probity_reader_may_have_requests(reader) &&
+           !probity_reader_may_wait(reader) && probity_reader_do_calls_match(reader) &&
+           !probity_states_are_known(reader);
 }
 
 static int finish_path(void *context, const struct probity_reader *reader)
@@ -163,7 +175,8 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .run = run_on, .open = open_path, .put = put_event, .finish = finish_path,
-        .print = print_path, .release = release, .pending = count_pending, .is_windowed = 1,
+        .print = print_path, .release = release, .pending = count_pending,
+        .is_empty = is_empty, .is_windowed = 1,
         .has_waits = 1, .resumes_waits = CLI_QUERY_WAITS_BEFORE};
     struct path_call call = {
         .answer = {.command = &cli_command_path, .steps = &steps, .context = &call,

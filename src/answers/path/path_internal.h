@@ -29,8 +29,9 @@ struct path_thread {
     size_t first, count, capacity;
 };
 
-/* A span that has begun. */
+/* A span that has begun. Only the first hop_count items of each array are set. */
 struct path_open {
+    struct path_open *next; /* of those that are free */
     uint32_t slots[PROBITY_PATH_HOPS_MAX]; /* the threads that it was in, and since when */
     uint64_t since_ns[PROBITY_PATH_HOPS_MAX];
     uint8_t is_wire[PROBITY_PATH_HOPS_MAX]; /* 1: between two traces, of no thread */
@@ -52,6 +53,7 @@ struct probity_path {
     size_t wait_count; /* kept, in all threads */
     uint64_t waits_forgotten;
     struct probity_inflight open; /* by id, or by thread and depth; owner: a struct path_open */
+    struct path_open *free;
     uint64_t pending; /* open spans that began in the range */
     struct probity_inflight shared; /* ids of requests in several traces; thread_slot: the trace
                                      * that each began in */

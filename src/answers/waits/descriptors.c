@@ -243,7 +243,8 @@ static int take_message(struct probity_descriptors *descriptors, const struct pr
 
 static int is_io(const struct probity_function *function)
 {
-    return function != NULL && strcmp(function->recorded_file, "libc/io") == 0;
+    return function != NULL && function->recorded_file[0] == 'l' &&
+           strcmp(function->recorded_file, "libc/io") == 0;
 }
 
 /* Whether calls of the function make, name or close descriptors. */

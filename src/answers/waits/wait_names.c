@@ -29,12 +29,16 @@ int probity_wait_names_resume(struct probity_wait_names *names, struct probity_w
 {
     int error = probity_waits_resume_all(waits, reader);
 
+    names->is_idle = reader != NULL && !probity_reader_may_wait(reader);
     return error == 0 ? probity_descriptors_resume(&names->descriptors, reader) : error;
 }
 
 int probity_wait_names_put(struct probity_wait_names *names, struct probity_waits *waits,
                            const struct probity_event *event)
 {
+    if (names->is_idle)
+        return probity_waits_put(waits, event);
+
     int is_leave = event->kind == PROBITY_EVENT_LEAVE;
     int error = probity_mappings_put(&names->mappings, event);
     int is_before = error == 0 ? probity_descriptors_follow(&names->descriptors, waits, event)

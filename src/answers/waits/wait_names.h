@@ -58,6 +58,7 @@ struct probity_wait_names {
     struct probity_mappings mappings;
     struct probity_descriptors descriptors;
     struct probity_hashtable places, functions;
+    int is_idle; /* there are no waits to name */
     char text[PROBITY_WAIT_NAME_BYTES];
 };
 
@@ -69,7 +70,8 @@ struct probity_wait_name {
 };
 
 /* To be called before the first put: analysis and descriptors continue from the states of a reader,
- * as with probity_waits_resume_all(). Returns 0 or PROBITY_ERROR_MEMORY; probity_wait_names_put()
+ * as with probity_waits_resume_all(). If its traces have no waits, nothing is kept for their
+ * names. Returns 0 or PROBITY_ERROR_MEMORY; probity_wait_names_put()
  * then also returns PROBITY_ERROR_DAMAGED. */
 int probity_wait_names_resume(struct probity_wait_names *names, struct probity_waits *waits,
                               const struct probity_reader *reader);

@@ -57,6 +57,14 @@ static uint64_t count_pending(void *context)
     return probity_waiting_pending(call->waiting);
 }
 
+/* Unmatched calls would be reported, too. With thread states, threads may wait for a CPU. */
+static int is_empty(void *context, const struct probity_reader *reader)
+{
+    (void)context;
+    return !probity_reader_may_wait(reader) && probity_reader_do_calls_match(reader) &&
+           !probity_states_are_known(reader);
+}
+
 static int take_counted(void *context, const struct probity_profiled *profiled)
 {
     struct waits_call *call = context;
@@ -108,7 +116,7 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .open = open_waits, .put = put_event, .finish = finish_waits, .print = print_waits,
-        .release = release, .pending = count_pending, .is_windowed = 1,
+        .release = release, .pending = count_pending, .is_empty = is_empty, .is_windowed = 1,
         .has_waits = 1, .resumes_waits = CLI_QUERY_WAITS_OF_RANGE, .has_past_of_functions = 1};
     struct waits_call call = {
         .limit = NOT_GIVEN,

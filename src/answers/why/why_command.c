@@ -20,6 +20,7 @@ struct why_call {
     struct symbols_addresses *symbols;
     struct cli_filter from, to;
     const char *function;
+    struct cli_function_memo memo; /* of `function` */
     size_t slowest;
     struct probity_why_dump dump; /* if neither functions nor probes are given */
     int is_of_dump, is_reached;   /* is_reached: events have reached its time */
@@ -57,9 +58,9 @@ static int is_of_dump(void *context, const struct probity_function *function)
 
 static int is_like(void *context, const struct probity_function *function)
 {
-    const struct why_call *call = context;
+    struct why_call *call = context;
 
-    return cli_function_matches(call->function, function->name, function->signature);
+    return cli_function_memo_matches(&call->memo, call->function, function);
 }
 
 static int is_wanted(void *context, uint32_t tid)
