@@ -112,16 +112,13 @@ const char *probity_cost_part_name(enum probity_cost_part part)
     return names[part];
 }
 
-/* Other load on the core and cold caches change the cost of a record by up to half within
- * milliseconds (doc/overhead.md), which the measurements at the start and end may miss. */
-enum { BUSY_DIVISOR = 2 };
-
 struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum)
 {
     const uint64_t units = PROBITY_COST_UNITS;
     uint64_t middle = sum->least + (sum->most - sum->least) / 2;
-    uint64_t error = sum->most - middle + middle / BUSY_DIVISOR + sum->rare + sum->early +
-                     sum->early_inside;
+    /* The range, and the middle again: other load on the core and cold caches may double the cost
+     * of a record within milliseconds (doc/overhead.md), which the measurements may miss. */
+    uint64_t error = sum->most + sum->rare + sum->early + sum->early_inside;
     uint64_t taken_ns = (middle + units / 2) / units;
     /* Times are reported to the nanosecond. */
     struct probity_corrected corrected = {.ns = less(ns, taken_ns),

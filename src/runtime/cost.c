@@ -143,8 +143,8 @@ static inline __attribute__((__always_inline__)) void enter(struct probity_scope
     probity_scope_enter_frame(scope, function, probity_scope_frame_at(), NULL)
 #endif
 
-/* Does what FN_FUNC does, but leaves the scope by a call: a cleanup would require libgcc's
- * unwinder, which static programs lack. */
+/* Does what FN_FUNC does, but without a cleanup, which would require libgcc's unwinder; static
+ * programs lack it. */
 static __attribute__((noinline)) void call_scope(struct trial *trial)
 {
     struct probity_scope_here scope;
@@ -154,8 +154,7 @@ static __attribute__((noinline)) void call_scope(struct trial *trial)
         ENTER(&scope, &trial->described);
     work(trial);
     __asm__ volatile("" : "+m"(scope) : : "memory");
-    if (probity_scope_is_open(&scope))
-        probity_scope_leave_open(&scope);
+    probity_scope_leave(&scope);
 }
 
 /* The same if probes do not take the fast path. */

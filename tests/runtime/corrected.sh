@@ -39,9 +39,9 @@ awk -F '\t' '
         expected = expected > 0 ? expected : 0
         if (away(corrected, expected) > 1)
             print what ": " corrected " is not " expected
-        # The error: half the range; half the midpoint, for the influence of other load; and, for
+        # The error: half the range; the midpoint, for the influence of other load; and, for
         # each end of a call, how early the clock may be read.
-        expected = (most - least) / 2 + (least + most) / 4 + ends * early
+        expected = (most - least) / 2 + (least + most) / 2 + ends * early
         rest = error - expected
         if (rest < -1 || rest % (2 * reading) > 3)
             print what ": error " error " is not " expected

@@ -3,7 +3,7 @@
  * test_correction.c: which call each record's cost is charged to, and times without that cost, for
  * traces with round costs. A tick is half a nanosecond. With one call per window, a range is
  * widened by 128/256 ns at either end, and by the usual 1 ns. The error is half the range, plus
- * half its midpoint for the influence of other load, plus 1 ns for rounding.
+ * its midpoint for the influence of other load, plus 1 ns for rounding.
  */
 #include "test_scopes_make.h"
 
@@ -104,15 +104,15 @@ static void each_record_costs_where_it_stands(void **state)
     expect_cost(&b->self_cost, 2 * 10 + 2 * 4 + 8, 2 + 2 + 1);
     expect_cost(&b->total_cost, 2 * 10 + 2 * 4 + 8, 2 + 2 + 1);
     expect_cost(&a->total_cost, 10 + 2 * 6 + 2 * 10 + 2 * 4 + 8, 3 + 5);
-    /* 300 ns minus 22, with an error of 3 times 3.5 ns, half of 22, and 1 for rounding. */
+    /* 300 ns minus 22, with an error of 3 times 3.5 ns, 22, and 1 for rounding. */
     struct probity_corrected self = probity_report_corrected(a, 1);
     assert_int_equal(a->self.wall_ns, 300);
     assert_int_equal(self.ns, 278);
-    assert_int_equal(self.error_ns, 22 + 1); /* 10.5 + 11 */
+    assert_int_equal(self.error_ns, 33 + 1); /* 10.5 + 22 */
     assert_false(self.is_below);
     self = probity_report_corrected(a, 0);
     assert_int_equal(self.ns, 500 - 58);
-    assert_int_equal(self.error_ns, 28 + 29 + 1);
+    assert_int_equal(self.error_ns, 28 + 58 + 1);
     close_run(&run);
 }
 
@@ -150,13 +150,13 @@ static void never_below_nothing(void **state)
     struct probity_corrected self = probity_report_corrected(&run.functions[0].sums, 1);
     assert_int_equal(run.functions[0].sums.self.wall_ns, 18);
     assert_int_equal(self.ns, 0);
-    assert_int_equal(self.error_ns, 7 + 10 + 1);
+    assert_int_equal(self.error_ns, 7 + 20 + 1);
     assert_true(self.is_below);
     FILE *stream = open_memstream(&text, &bytes);
     probity_report_text(stream, &layout, run.reader, run.functions, run.count,
                         probity_report_repairs(run.report));
     fclose(stream);
-    assert_non_null(strstr(text, " 2    18ns    < 18ns    18ns    18ns    < 18ns    18ns  b\n"));
+    assert_non_null(strstr(text, " 2    18ns    < 19ns    28ns    18ns    < 19ns    28ns  b\n"));
     assert_non_null(strstr(text, "overhead: a scope adds 6.5 to 13.5 ns to its self time, 2.5 to "
                                  "9.5 ns to its caller's; a hit 0.5 to 7.5 ns\n"));
     free(text);
@@ -221,7 +221,7 @@ static void blocks_have_one_hit_each(void **state)
     assert_int_equal(pairs[0]->wall_ns, 3300);
     assert_int_equal(probity_blocks_corrected(pairs[0], reader, &corrected), 1);
     assert_int_equal(corrected.ns, 3300 - 3 * 4);
-    assert_int_equal(corrected.error_ns, 17 + 1); /* three times 3.5, and half of 12 */
+    assert_int_equal(corrected.error_ns, 23 + 1); /* three times 3.5, and 12 */
     assert_int_equal(probity_blocks_corrected(pairs[1], reader, &corrected), 1);
     assert_int_equal(corrected.ns, 100 - 2 * 4);
     probity_blocks_close(blocks);
@@ -239,15 +239,15 @@ static void rare_costs(void **state)
     (void)state;
     struct probity_corrected corrected = probity_correct(100, &sum);
     assert_int_equal(corrected.ns, 97);
-    assert_int_equal(corrected.error_ns, 13 + 1); /* 1 + 1.5 + 10 */
+    assert_int_equal(corrected.error_ns, 14 + 1); /* 1 + 3 + 10 */
     assert_false(corrected.is_below);
     assert_int_equal(probity_correct(3, &sum).ns, 0);
     assert_int_equal(probity_correct(2, &sum).ns, 0);
-    assert_true(probity_correct(16, &sum).is_below);
-    assert_false(probity_correct(17, &sum).is_below);
+    assert_true(probity_correct(17, &sum).is_below);
+    assert_false(probity_correct(18, &sum).is_below);
     assert_int_equal(probity_correct(14, &sum).most_ns, 14 + 1);
     assert_int_equal(probity_correct(100, &sum).most_ns, 100 + 1);
-    assert_int_equal(probity_correct(100, &usual).most_ns, 97 + 4);
+    assert_int_equal(probity_correct(100, &usual).most_ns, 100 + 1);
     assert_int_equal(probity_correct(1000, &much).ns, 0);
 }
 
