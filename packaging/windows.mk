@@ -69,10 +69,10 @@ windows: ## Install what is missing, and build the libraries and the tool for Wi
 	$(if $(filter no,$(SETUP)),,@$(WINDOWS_SOURCES))
 	+@$(MAKE) --no-print-directory $(PARALLEL) windows-lib windows-tool
 
-windows-test: windows tool ## Build for Windows, and run the tests under Wine (ROUNDS=10 kills)
+windows-test: windows tool lib ## Build for Windows, and run the tests under Wine (ROUNDS=10 kills)
 	@for script in tests/windows/*.sh; do \
 	    echo "  TEST $$script" && PROBITY='$(abspath $(TOOL))' WINDOWS='$(abspath $(WINDOWS))' \
-	        ROUNDS=$(or $(ROUNDS),10) bash $$script || exit; done
+	        AARCH64='$(abspath $(AARCH64))' ROUNDS=$(or $(ROUNDS),10) bash $$script || exit; done
 
 windows-lib: $(WINDOWS_DLL) $(WINDOWS_LIB)
 windows-tool: $(WINDOWS_EXE)

@@ -53,7 +53,7 @@ work=$(mktemp -d "$directory.XXXXXX")
 trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
 cd "$work"
 case $1 in
-    sqlite) download npm npm pack --silent --ignore-scripts "$package" ;;
+    sqlite) download npm npm pack --loglevel=error --ignore-scripts "$package" ;;
     protobuf-c)
         # Source packages come from the same place as this machine's binary packages.
         place=$(apt-get download --print-uris libprotobuf-c1 2> log |
