@@ -39,8 +39,8 @@ void probity_hooked_restore(void) __attribute__((weak, visibility("default")));
  * the functions selected by these rules (as PROBITY_SELECT; "": all), and removes them from all
  * others. Returns 0, or -1 with errno if code cannot be changed: EAGAIN if a fork, or another
  * thread that changes it, takes too long; ECHILD in a forked child whose parent had other threads;
- * ENODATA if there are `file` rules but no debugging information; ENOTSUP if a patched entry is
- * that of a function whose calls must have ends (a line `ends PATTERN`, which only requests have).
+ * ENODATA if there are `file` rules but no debugging information; ENOTSUP if an entry to be patched
+ * is that of a function whose calls must have ends (a line `ends PATTERN`, which only requests have).
  * In the writer thread, with no lock held. */
 int probity_hooked_wake(const char *rules) __attribute__((weak, visibility("default")));
 

@@ -204,12 +204,13 @@ int probity_patchable_update(struct probity_patchable *patchable,
     return is_different ? probity_code_update(object, update_segment, &update) : 0;
 }
 
-int probity_patchable_lacks_ends(const struct probity_patchable *patchable, const char *rules)
+int probity_patchable_lacks_ends(const struct probity_patchable *patchable,
+                                 int (*is_removed)(uintptr_t from), const char *rules)
 {
     for (size_t i = 0; i < patchable->count; i++) {
-        const struct probity_patchable_entry *entry = &patchable->entries[i];
+        uintptr_t from = after(&patchable->entries[i]);
         const struct probity_site_function *function =
-            entry->is_on ? probity_function_find_inside(after(entry)) : NULL;
+            is_removed(from) ? NULL : probity_function_find_inside(from);
         if (function != NULL && function != &probity_function_left_out &&
             probity_rules_need_ends(rules, function->name))
             return 1;
@@ -241,9 +242,10 @@ int probity_patchable_update(struct probity_patchable *patchable,
     return 0;
 }
 
-int probity_patchable_lacks_ends(const struct probity_patchable *patchable, const char *rules)
+int probity_patchable_lacks_ends(const struct probity_patchable *patchable,
+                                 int (*is_removed)(uintptr_t from), const char *rules)
 {
-    (void)patchable, (void)rules;
+    (void)patchable, (void)is_removed, (void)rules;
     return 0;
 }
 #endif

@@ -56,9 +56,10 @@ int probity_patchable_update(struct probity_patchable *patchable,
                              const struct probity_object *object,
                              int (*is_removed)(uintptr_t from));
 
-/* Whether there is a call in a function whose ends must be recorded, according to the rules, which
- * are in force (rules.h). */
-int probity_patchable_lacks_ends(const struct probity_patchable *patchable, const char *rules);
+/* Whether the update above would leave or put a call in a function whose ends must be recorded,
+ * according to the rules, which are in force (rules.h). */
+int probity_patchable_lacks_ends(const struct probity_patchable *patchable,
+                                 int (*is_removed)(uintptr_t from), const char *rules);
 
 /* For an object that is no longer loaded, or has no calls. */
 void probity_patchable_forget(struct probity_patchable *patchable);

@@ -402,6 +402,21 @@ static struct object *examine_object(struct object *object, const struct probity
     return object;
 }
 
+/* While a request changes code: its rules, if they name functions whose ends must be recorded. */
+static const char *rules_of_ends;
+
+/* Entries have no ends. */
+static int change_patchable(struct object *object, const struct probity_object *loaded)
+{
+    const char *rules = __atomic_load_n(&rules_of_ends, __ATOMIC_SEQ_CST);
+
+    if (rules != NULL && probity_patchable_lacks_ends(&object->patchable, is_removed, rules)) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    return probity_patchable_update(&object->patchable, loaded, is_removed);
+}
+
 static void take_object(void *context, const struct probity_object *loaded)
 {
     struct object *object = objects;
@@ -419,7 +434,7 @@ static void take_object(void *context, const struct probity_object *loaded)
     object->is_seen = 1;
     if (is_for_functions()) {
         note_failure(probity_sleds_change(&object->sleds, loaded, is_sled_removed));
-        note_failure(probity_patchable_update(&object->patchable, loaded, is_removed));
+        note_failure(change_patchable(object, loaded));
     }
     if (probity_scope_sites_change(&object->sites, loaded, sites_are_wanted) != 0)
         probity_found.sites_why = errno;
@@ -663,16 +678,6 @@ static int change_all(void)
     return probity_found.why != 0 ? -1 : 0;
 }
 
-/* Whether an entry was patched whose function needs ends, which entries do not have. */
-static int lacks_ends(const char *rules)
-{
-    for (const struct object *object = objects; object != NULL; object = object->next) {
-        if (object->is_loaded && probity_patchable_lacks_ends(&object->patchable, rules))
-            return 1;
-    }
-    return 0;
-}
-
 int probity_hooked_wake(const char *rules)
 {
     if (may_change() && probity_rules_lack_sources(rules)) {
@@ -691,11 +696,10 @@ int probity_hooked_wake(const char *rules)
     if (is_different >= 0) {
         __atomic_store_n(&wake, AWAKE, __ATOMIC_RELAXED);
         forget_removed();
+        __atomic_store_n(&rules_of_ends, probity_rules_have_ends(rules) ? rules : NULL,
+                         __ATOMIC_SEQ_CST);
         result = change_all();
-        if (result == 0 && probity_rules_have_ends(rules) && lacks_ends(rules)) {
-            errno = ENOTSUP;
-            result = -1;
-        }
+        __atomic_store_n(&rules_of_ends, NULL, __ATOMIC_SEQ_CST);
     } else {
         errno = ENOMEM;
     }
