@@ -406,7 +406,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_SEQ_CST);
     if (probity_calls_recording != NULL)
         probity_calls_recording();
-    if (!is_child)
+    if (is_main)
         probity_session_need_writer(session); /* tried again by threads */
     probity_session_leave(session);
     return 0;

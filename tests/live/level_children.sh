@@ -104,8 +104,9 @@ end
 
 # ---- Processes that have recorded little ----
 
-# A first probe also begins the writer thread, so the process replies. A forked child has none until
-# its first chunk is full: the command says so, and the child then makes the change.
+# If a probe begins the recording, perhaps in a signal handler, which must not create a thread, and
+# in a forked child, there is no writer thread until the first chunk is full: the command says so,
+# and the process then makes the change.
 cat > quiet.c << 'END'
 #include "probity.h"
 #include <stdio.h>
@@ -156,20 +157,19 @@ ask() {
 }
 
 for mode in PROBITY_RING=10s,4M PROBITY_MODE=block; do
-    start_quiet "$mode"
-    ask "$mode" 0 "levels 5, 5" --set off=nothing
-    echo 0 >&"$gate"
-    end
-    start_quiet "$mode" child
-    ask "$mode, child" 1 "will make this change when its first chunk is full" --set off=nothing
-    ask "$mode, child" 1 "will make an earlier change, and not this one," --set off=other
-    echo 100000 >&"$gate"
-    wait_until "$running" has_lines out 2 || fail "$mode: $(cat errors)"
-    ask "$mode, child" 0 "levels 5, 5" --set on=other
-    end
-    "$PROBITY" log trace.[0-9]*.probity > log 2> said || fail "$mode: $(cat said)"
-    expect "$mode, child: changes" "off=nothing on=other" \
-        "$(sed -n 's/.*settings \(.*\)]/\1/p' log | paste -sd ' ')"
+    for child in '' child; do
+        start_quiet "$mode" ${child:+"$child"}
+        expect "$mode $child: threads" 1 "$(ls "/proc/$quiet/task" | wc -l)"
+        ask "$mode $child" 1 "will make this change when its first chunk is full" --set off=nothing
+        ask "$mode $child" 1 "will make an earlier change, and not this one," --set off=other
+        echo 100000 >&"$gate"
+        wait_until "$running" has_lines out 2 || fail "$mode: $(cat errors)"
+        ask "$mode $child" 0 "levels 5, 5" --set on=other
+        end
+        "$PROBITY" log trace${child:+.[0-9]*}.probity > log 2> said || fail "$mode: $(cat said)"
+        expect "$mode $child: changes" "off=nothing on=other" \
+            "$(sed -n 's/.*settings \(.*\)]/\1/p' log | paste -sd ' ')"
+    done
 done
 
 start PROBITY_RING=10s,4M PROBITY_WHEN='function busy > 5min;gap tick > 1min'
