@@ -140,6 +140,7 @@ static void record_change(uint32_t number, uint32_t is_off)
         if (probity_record_event_here(PROBITY_EVENT_SITES_SWITCHED, event, sizeof event) != 0 &&
             recorded)
             unmark_off(number);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* not before the clock was read */
         is_off = state_of(number) & PROBITY_BUDGET_OFF;
     } while (is_off != recorded);
 }
