@@ -116,18 +116,16 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
 {
     const uint64_t units = PROBITY_COST_UNITS;
     uint64_t middle = sum->least + (sum->most - sum->least) / 2;
-    /* The range, and the middle again: other load on the core and cold caches may double the cost
+    /* Half the range, and the middle: other load on the core and cold caches may double the cost
      * of a record within milliseconds (doc/overhead.md), which the measurements may miss. */
     uint64_t error = sum->most + sum->rare + sum->early + sum->early_inside;
     uint64_t taken_ns = (middle + units / 2) / units;
     /* Times are reported to the nanosecond. */
     struct probity_corrected corrected = {.ns = less(ns, taken_ns),
-                                          .error_ns = (error + units - 1) / units + 1};
+                                          .error_ns = (error + units - 1) / units + 1,
+                                          .most_ns = ns + 1};
 
     corrected.is_below = corrected.ns < corrected.error_ns;
-    corrected.most_ns = corrected.ns + corrected.error_ns;
-    if (corrected.most_ns > ns + 1)
-        corrected.most_ns = ns + 1;
     return corrected;
 }
 

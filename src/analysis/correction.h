@@ -2,8 +2,8 @@
  *
  * correction.h: the cost of recording, and times corrected for it. A cost is a range, from the
  * least to the most that the run measured at its start and end, in an empty loop and amid other
- * work. The midpoint is subtracted, and half the width is the error. A time may also be wrong by
- * how early the clock was read. Pure arithmetic, in 1/256 ns.
+ * work. The midpoint is subtracted, and the error is half the width plus the midpoint. A time may
+ * also be wrong by how early the clock was read. Pure arithmetic, in 1/256 ns.
  */
 #ifndef PROBITY_ANALYSIS_CORRECTION_H
 #define PROBITY_ANALYSIS_CORRECTION_H
@@ -85,7 +85,7 @@ struct probity_corrected {
     uint64_t ns;       /* never below 0 */
     uint64_t error_ns; /* in either direction */
     int is_below;      /* smaller than its error: only most_ns is certain */
-    uint64_t most_ns;  /* sum of ns and error_ns, at most the original time + 1 ns */
+    uint64_t most_ns;  /* the original time + 1 ns, since the error exceeds what is subtracted */
 };
 struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum);
 
