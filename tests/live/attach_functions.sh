@@ -153,7 +153,7 @@ before=$(code)
 for condition in 'function leaf > 1min' 'function m*[d-e]le > p99'; do
     for option in --functions --function='[lm]*' --exclude=other; do
         what="$option: $condition"
-        says "$what" 1 "never meet a condition on the duration" attach "$option" \
+        says "$what" 1 "without the end of its calls" attach "$option" \
             --when 'gap x > 1min' --when "$condition" -o trace "$job"
         says "$what" 1 "is not recording" detach "$job"
         expect "$what: code" "$before" "$(code)"
