@@ -114,6 +114,7 @@ static void dumps_take(struct probity_dumps *dumps, struct probity_pass *pass, i
     pass->look = dumps->watch != NULL ? look : NULL;
     if (dumps->watch != NULL)
         probity_watch_pass(dumps->watch, pass, is_last);
+    pass->noticed = probity_clock_ticks(pass->live->clock); /* before the notices are read */
     dumps->posted_seen = __atomic_load_n(&dumps->notices.posted, __ATOMIC_SEQ_CST);
     while (probity_notices_take(&dumps->notices, &at, &notice))
         add_notice(dumps, pass, &notice);

@@ -53,7 +53,7 @@ int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
     pass->append = append;
     pass->waiting = PROBITY_POOL_NONE;
     pass->held = PROBITY_POOL_NONE;
-    pass->needed_from = UINT64_MAX;
+    pass->needed_from = pass->noticed = UINT64_MAX;
     pass->block_serial = 1; /* block 0 is INFO */
     pass->synced_bytes = append.committed;
     size_t commits = COMMITS * sizeof *pass->commit;

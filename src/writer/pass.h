@@ -32,6 +32,7 @@ struct probity_pass {
     uint32_t waiting; /* list of full chunks with a hole */
     uint32_t held;    /* list of chunks written up to their hole, which was not filled in time */
     uint64_t needed_from;  /* ring: records from this tick on are kept for a dump */
+    uint64_t noticed;      /* ring: tick before notices were last taken; UINT64_MAX: never */
     uint64_t dropped;      /* ring: records dropped, as last seen */
     uint64_t synced_bytes; /* end of the last SYNC */
     uint8_t *batch;

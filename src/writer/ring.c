@@ -132,11 +132,14 @@ void probity_ring_note_drops(struct probity_pass *pass)
     pass->dropped = dropped;
 }
 
-/* Chunks handed over before this tick are no longer needed. 0: all are needed. */
+/* Chunks handed over before this tick are no longer needed. 0: all are needed. The window ends when
+ * notices were last taken, which may be long ago if this thread lost its CPU or is writing a dump:
+ * the records of a notice posted since then are still needed. */
 static uint64_t useful_from(const struct probity_pass *pass, uint64_t now)
 {
     const struct probity_live *live = pass->live;
-    uint64_t from = live->ring_ticks != 0 && now > live->ring_ticks ? now - live->ring_ticks : 0;
+    uint64_t end = now < pass->noticed ? now : pass->noticed;
+    uint64_t from = live->ring_ticks != 0 && end > live->ring_ticks ? end - live->ring_ticks : 0;
 
     return from < pass->needed_from ? from : pass->needed_from;
 }

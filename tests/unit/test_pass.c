@@ -22,6 +22,7 @@
 #include "base/ticks.h"
 #include "format/stream.h"
 #include "probity.h"
+#include "writer/dumps.h"
 #include "writer/pass.h"
 #include "writer/ring.h"
 
@@ -381,6 +382,43 @@ static void a_ring_makes_room_although_a_dump_needs_the_oldest(void **state)
     assert_int_equal(live.pool.free_chunks, CHUNKS / 4);
 }
 
+/* The writer thread loses its CPU after it has taken the notices: while it waits, the oldest chunk
+ * becomes older than the ring's window, and a notice comes whose dump needs this chunk. */
+static void a_ring_keeps_what_a_notice_not_yet_taken_needs(void **state)
+{
+    static struct probity_dumps dumps;
+    struct probity_notice notice = {.kind = PROBITY_DUMP_PROGRAM,
+                                    .condition = PROBITY_NOTICE_NO_CONDITION};
+
+    (void)state;
+    memset(&dumps, 0, sizeof dumps);
+    open_chunk();
+    put(hit(1));
+    uint32_t oldest = hand_over();
+    uint64_t handed_over = probity_pool_header(&live.pool, oldest)->handed_over;
+    probity_dumps_calls.take(&dumps, &pass, 0);
+    notice.start = notice.end = now();
+    dumps.before = notice.start - handed_over + 1;
+    assert_int_equal(probity_notices_post(&dumps.notices, &notice), 1);
+    /* Long enough for the notices taken above, however late that was. */
+    live.ring_ticks = 2 * dumps.before;
+    while (now() - handed_over <= live.ring_ticks)
+        ;
+    assert_int_equal(probity_ring_forget(&pass), 0);
+    assert_int_equal(state_of(oldest), PROBITY_CHUNK_FULL);
+    assert_int_equal(live.header->complete_from, 0);
+    probity_dumps_calls.take(&dumps, &pass, 0);
+    assert_int_equal(dumps.windows, 1);
+    assert_int_equal(probity_ring_forget(&pass), 0);
+    assert_int_equal(state_of(oldest), PROBITY_CHUNK_FULL);
+    /* Once the dump is written, and no other notice has come, nothing needs it. */
+    dumps.windows = 0;
+    probity_dumps_calls.take(&dumps, &pass, 0);
+    assert_int_equal(probity_ring_forget(&pass), 0);
+    assert_int_equal(state_of(oldest), PROBITY_CHUNK_FREE);
+    assert_int_equal(live.header->complete_from, handed_over);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -431,6 +469,7 @@ int main(void)
         WITH_FILE(a_ring_keeps_a_chunk_while_its_owner_may_store),
         WITH_FILE(a_ring_takes_the_chunk_of_a_thread_that_died_in_a_probe),
         WITH_FILE(a_ring_makes_room_although_a_dump_needs_the_oldest),
+        WITH_FILE(a_ring_keeps_what_a_notice_not_yet_taken_needs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
