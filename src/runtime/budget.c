@@ -67,6 +67,7 @@ static struct {
     int64_t credit_ns;
     uint64_t cost_ns, program_ns; /* since the recording began, or the budget was changed */
     int is_slow, is_settling; /* functions were marked at this call; at the last one */
+    int has_new; /* sites were first hit since the last call: their records are among the others */
     int is_exceeded;
 } budget;
 
@@ -670,7 +671,7 @@ static int judge(struct probity_session *session, struct probity_pass *pass,
     int result = demote(session, pass, interval, allowed_ns, &excess_ns);
     if (result == 0)
         result = remove_hooks(session, pass, interval, allowed_ns, &excess_ns);
-    if (result != 0 || budget.is_slow || budget.is_exceeded ||
+    if ((result | budget.is_slow | budget.is_exceeded | budget.has_new) != 0 ||
         find_most(session, interval, allowed_ns) != PROBITY_LIMIT_SITES)
         return result;
     budget.is_exceeded = 1;
@@ -689,12 +690,13 @@ int probity_budget_look(void *owner, struct probity_pass *pass, int is_last)
         return 0;
     budget.cost_ns += interval.cost_ns + interval.fixed_ns;
     budget.program_ns += interval.program_ns;
+    budget.has_new = __atomic_load_n(&site_end, __ATOMIC_ACQUIRE) > budget.tally.sites;
     /* Records made before a decision arrive after it. */
     if (!is_last && !budget.is_settling)
         result = judge(session, pass, &interval);
     if (!is_last)
         ask_to_look(&interval);
-    session->writer.judge_soon = budget.is_settling;
+    session->writer.judge_soon = budget.is_settling | budget.has_new;
     probity_assert(budget.tally.sites <= PROBITY_LIMIT_SITES);
     memset(hits, 0, budget.tally.sites * sizeof *hits);
     budget.tally.others = budget.tally.readings = 0;
