@@ -197,8 +197,7 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
     if (found == PROBITY_CONDITIONS_MAX &&
         (condition->percentile != 0 || !(probity_condition_is_watched(condition) ||
                                          condition->kind == PROBITY_CONDITION_FUNCTION)))
-        return "only function, request, gap, rate and value can be added, without a percentile; "
-               "else detach, then attach";
+        return "only function, request, gap, rate and value, without percentiles, can be added";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are already 64 conditions";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
@@ -355,8 +354,8 @@ static int take_one(struct probity_session *session, struct change *change, char
     if (strcmp(name, "ring") == 0)
         return take_ring(change, value)
                    ? 0
-                   : refuse(ret_why, room, name, "expected a time of 1ms to 24 hours; the size of "
-                                                 "the ring is fixed when recording begins");
+                   : refuse(ret_why, room, name, "expected a time of 1ms to 24 hours; a ring's "
+                                                 "size is fixed");
     if (strcmp(name, "when") == 0)
         return take_condition(change, value)
                    ? 0

@@ -292,8 +292,8 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
 static int answer_change(struct probity_writer *writer, struct probity_pass *pass)
 {
     struct probity_live *live = writer->live;
-    static const char unlinked[] = "settings: the program was linked without the code for this "
-                                   "(-Wl,-u,probity_snapshot)";
+    static const char unlinked[] = "settings: the program lacks this code (link it with "
+                                   "-Wl,-u,probity_snapshot)";
     char text[PROBITY_SPOOL_CHANGE_TEXT], why[PROBITY_SPOOL_CHANGE_TEXT] = "";
     uint32_t serial;
     int result = 0;

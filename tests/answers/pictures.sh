@@ -43,7 +43,8 @@ for name, of in rows.items():
     cells = [0] * 16
     for step, calls in of.items():
         cells[(step - min(steps)) // each] += calls
-    expected = "".join(heights[-(-8 * calls // max(cells))] for calls in cells)
+    # A function has no durations if all of its calls were left by a jump.
+    expected = "".join(heights[-(-8 * calls // (max(cells) or 1))] for calls in cells)
     if expected != shown[name]:
         sys.exit(f"{name}: expected '{expected}', found '{shown[name]}'")
 print(len(rows), "functions")
