@@ -135,7 +135,7 @@ static const struct probity_fleet_column probes[] = {
     {"self_cpu_ns", U64, PLAIN, "self CPU time; 0: unknown"},                                      \
     {"paused_ns", U64, SMALL, "time in pauses"},                                                   \
     {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},                                           \
-    {"sum_ns", U64, PLAIN, "sum of the durations of calls that have ended"},                       \
+    {"sum_ns", U64, PLAIN, "sum of the durations of calls whose end was recorded"},                \
     {"min_ns", U64, PLAIN, "shortest of them; 2^64 - 1: none"},                                    \
     {"max_ns", U64, PLAIN, "longest"},                                                             \
     {"buckets", U16S, PLAIN, "histogram of the durations: buckets, ascending"},                    \

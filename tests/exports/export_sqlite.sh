@@ -73,6 +73,13 @@ expect "calls of leaf() by deferred()" 5 "$(sql callers "SELECT calls FROM calle
 expect "ends" "$("$PROBITY" report --json tree | jq .repairs.unwound)" \
     "$(sql ends "SELECT count(*) FROM call WHERE end = 'unwound'")"
 
+# Calls that an exception ended are not repaired, and have durations.
+PROBITY_OUT=$WORK/thrown "$PROGRAMS/ways_out" throw > output
+compare "exceptions" thrown
+[ "$(sql thrown "SELECT count(*) FROM call WHERE end = 'exception'")" -gt 0 ] ||
+    fail "exceptions: no call"
+expect "exceptions: repaired" 0 "$(sql thrown 'SELECT sum(calls_repaired) FROM report')"
+
 # Values with their types, and names made of arbitrary bytes as text.
 export_to "values" 0 sqlite exported
 numbers=$("$PROBITY" log exported | grep -c ' number = ')

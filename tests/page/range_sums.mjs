@@ -1,7 +1,8 @@
 // Random traces, merged as in the page, and random ranges of them: the self times of a range never
 // exceed the time of the thread in it, nor their CPU times its CPU time, and without merged spans
-// they are exact. Checks view/src/range.ts (the statistics of a range) and view/src/ranged.ts (the
-// tables that follow it). Prints each failure and ends with 1 if there is one.
+// they are exact, and durations are those of calls whose end was recorded. Checks view/src/range.ts
+// (the statistics of a range) and view/src/ranged.ts (the tables that follow it). Prints each failure
+// and ends with 1 if there is one.
 //     node range_sums.mjs MODULE TRACES SEED
 // MODULE has the functions of both files, bundled.
 import { argv } from "node:process";
@@ -11,6 +12,7 @@ let state = Number(argv[4]) >>> 0;
 let failures = 0;
 let merges = 0;
 let ranges = 0;
+let durations = 0;
 
 /** A number in [0, below). The same sequence for a seed. */
 function random(below) {
@@ -24,11 +26,12 @@ function fail(text) {
     console.log(`FAILED: ${text}`);
 }
 
-/** Calls by depth, each inside its caller: start, end, time off the CPU, name. Times are whole. */
+/** Calls by depth, each inside its caller: start, end, time off the CPU, name, flags. Times are whole.
+ * Flags are those of lanes.ts: one call in four is unwound or open. */
 function makeCalls(from, to, depth, lanes, names) {
   for (let at = from + random(3); at < to && lanes.length <= 6;) {
     const end = Math.min(to, at + 1 + random(random(4) === 0 ? to - from : 40));
-    const call = { start: at, end, off: 0, name: random(names) };
+    const call = { start: at, end, off: 0, name: random(names), flags: random(4) === 0 ? 1 + random(2) : 0 };
     (lanes[depth] ??= []).push(call);
     if (depth < 5 && random(3) > 0)
       makeCalls(at, end, depth + 1, lanes, names);
@@ -50,6 +53,7 @@ function merged(calls, most) {
     const part = calls.slice(i, i + count);
     const longest = part.reduce((a, b) => b.end - b.start > a.end - a.start ? b : a);
     spans.push({ start: part[0].start, length: part.at(-1).end - part[0].start, count: part.length, name: longest.name,
+      flags: part.reduce((all, { flags }) => all | flags, 0),
       busy: part.reduce((sum, { start, end }) => sum + end - start, 0), off: part.reduce((sum, { off }) => sum + off, 0) });
     merges += part.length > 1 ? 1 : 0;
     i += count;
@@ -61,7 +65,7 @@ function laneOf(spans, depth) {
   const column = (Type, key) => Type.from(spans, (span) => span[key]);
   return { kind: 2, depth, thread: 0, size: spans.length, start: column(Float64Array, "start"), length: column(Float64Array, "length"),
     count: column(Uint32Array, "count"), name: column(Uint32Array, "name"), busy: column(Float64Array, "busy"), off: column(Float64Array, "off"),
-    flags: new Uint8Array(spans.length), values: new Uint32Array(spans.length), whole: new Map() };
+    flags: Uint8Array.from(spans, ({ flags }) => flags ?? 0), values: new Uint32Array(spans.length), whole: new Map() };
 }
 
 /** A thread with its calls, and one in which some are merged. */
@@ -104,7 +108,31 @@ function exactSelves({ calls, names }, { from, to }) {
   return selves;
 }
 
-/** The same of whole calls that begin in the range: no more than from the first to the last end. */
+/** Number, shortest and longest of the durations of each name: of calls that begin in the range and
+ * have a recorded end. null: there are none. */
+function exactDurations({ calls, names }, { from, to }) {
+  return Array.from({ length: names }, (_, name) => {
+    const times = calls.flat().filter((call) => call.name === name && call.flags === 0 && call.start >= from && call.start < to)
+      .map(({ start, end }) => end - start);
+    return times.length === 0 ? [0, null, null] : [times.length, Math.min(...times), Math.max(...times)];
+  });
+}
+
+/** Of the statistics of the range and of the table, in that order. */
+function checkDurations(trace, range, sums, ranged, where) {
+  exactDurations(trace, range).forEach(([count, least, most], name) => {
+    const sum = sums.functions.find(({ row }) => row === name);
+    const times = sum?.durations.times() ?? { min_ns: null, max_ns: null };
+    if ((sum?.durations.count ?? 0) !== count || times.min_ns !== least || times.max_ns !== most)
+      fail(`${where}: ${sum?.durations.count} durations of f${name}, ${times.min_ns} to ${times.max_ns}; expected ${count}, ${least} to ${most}`);
+    const row = ranged.functions[name];
+    if (row.min_ns !== least || row.max_ns !== most)
+      fail(`${where}: durations of f${name} in the table ${row.min_ns} to ${row.max_ns}, expected ${least} to ${most}`);
+    durations += count;
+  });
+}
+
+/** The self time of whole calls that begin in the range is no more than from the first to the last end. */
 function boundOfWhole(model, { from, to }) {
   const counted = model.real[0].calls.flatMap((lane) => Array.from(lane.start, (start, i) => [start, start + lane.length[i]]))
     .filter(([start]) => start >= from && start < to);
@@ -132,6 +160,8 @@ function check(trace, range, seed) {
         fail(`${where}: self time of ${each.name} is ${each.wall}, expected ${selves[each.row]}`);
     }
     const ranged = rangedOf(trace.data, model, range);
+    if (kind === "exact")
+      checkDurations(trace, range, sums, ranged, where);
     const whole = ranged.functions.reduce((sum, row) => sum + row.self_ns, 0);
     const tree = (nodes) => nodes.reduce((sum, node) => sum + node.self_ns + tree(node.children), 0);
     const most = boundOfWhole(model, range);
@@ -151,5 +181,5 @@ for (let i = 0; i < traces; i++) {
   }
   check(trace, { from: 0, to: trace.last }, seed);
 }
-console.log(`${traces} traces, ${ranges} ranges, ${merges} merged spans, ${failures} failures`);
-process.exit(failures > 0 || merges === 0 ? 1 : 0);
+console.log(`${traces} traces, ${ranges} ranges, ${merges} merged spans, ${durations} durations, ${failures} failures`);
+process.exit(failures > 0 || merges === 0 || durations === 0 ? 1 : 0);

@@ -14,7 +14,8 @@ export interface Sum {
     wall: number;
     /** null: unknown. */
     cpu: number | null;
-    /** Full durations of calls that begin in the range, and of blocks that also end in it. */
+    /** Full durations of calls that begin in the range and whose end was recorded, and of blocks that
+     * also end in it. */
     durations: Durations;
 }
 
@@ -165,7 +166,7 @@ function addCalls(model: Model, thread: Thread, range: Window, sums: Sums, all: 
             const calls = lane.start[i] >= range.from && (lane.flags[i] & Flag.Before) === 0 ? lane.count[i] : 0;
             all.calls += calls;
             const sum = sums.add(model.names[lane.name[i]].name, model.rowOfName[lane.name[i]], calls, wall[i - first], thread.cpuKnown ? cpu[i - first] : null);
-            if (calls > 0 && (lane.flags[i] & (Flag.Open | Flag.Untimed | Flag.Before)) === 0)
+            if (calls > 0 && (lane.flags[i] & (Flag.Open | Flag.Unwound | Flag.Untimed | Flag.Before)) === 0)
                 sum.durations.add(lane.busy[i] / calls, calls);
         }
     }

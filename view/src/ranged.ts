@@ -178,10 +178,11 @@ class Reader {
         part.isNear ||= count > 1;
         part.calls += count;
         part.untimed += isUntimed ? count : 0;
-        part.repaired += (flags & (Flag.Open | Flag.Unwound)) !== 0 ? count : 0;
+        const isRepaired = (flags & (Flag.Open | Flag.Unwound)) !== 0;
+        part.repaired += isRepaired ? count : 0;
         part.total += isOutermost ? wall : 0;
         part.off += isOutermost ? off : 0;
-        if (!isUntimed && (flags & Flag.Open) === 0)
+        if (!isUntimed && !isRepaired)
             part.durations.add(wall / count, count);
         node.calls += count;
         node.total_ns = (node.total_ns ?? 0) + wall;

@@ -19,8 +19,8 @@
 #include "reader/reader.h"
 
 /* Times of a number of calls. A duration is the total wall time of one call, without pauses. Calls
- * closed by a repair are included in the sums of times, but not in durations, which in profile mode
- * include those left by a jump. */
+ * closed by a repair are included in the sums of times, but not in durations, except in profile
+ * mode, where calls left by a jump are included. */
 struct probity_report_sums {
     uint64_t calls;    /* all calls; those entered with profiling off are untimed */
     uint64_t untimed;  /* calls without times */

@@ -231,7 +231,7 @@ static int put_functions(struct openmetrics *state, const struct probity_export 
 {
     static const struct family family = {
         "probity_function_duration_seconds", "summary", "seconds",
-        "Wall time of each call that has ended, without pauses."};
+        "Wall time of each call whose end was recorded, without pauses."};
     size_t count;
     struct probity_report_function *functions = probity_report_functions(state->report, &count);
 
