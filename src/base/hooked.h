@@ -40,8 +40,8 @@ void probity_hooked_restore(void) __attribute__((weak, visibility("default")));
  * others. Returns 0, or -1 with errno if code cannot be changed: EAGAIN if a fork, or another
  * thread that changes it, takes too long; ECHILD in a forked child whose parent had other threads;
  * ENODATA if there are `file` rules but no debugging information; ENOTSUP if an entry to be patched
- * is that of a function whose calls must have ends (a line `ends PATTERN`, which only requests have).
- * In the writer thread, with no lock held. */
+ * is that of a function whose calls must have ends (a line `ends PATTERN`, which only requests
+ * have). In the writer thread, with no lock held. */
 int probity_hooked_wake(const char *rules) __attribute__((weak, visibility("default")));
 
 /* To be called when it has ended: removes all of them. Returns 0, or -1 with errno if some remain

@@ -321,10 +321,10 @@ static int report_missing(uint32_t pid, int result)
                         "probity_stop(), while it was starting", pid);
     default:
         if (why == ENOTSUP)
-            return cli_fail(ME, "process %" PRIu32 " would record a function that a condition names "
-                            "by -fpatchable-function-entry, without the end of its calls: leave "
-                            "the condition out, or the function (--exclude), or compile without "
-                            "that flag; see probity-functions(7)", pid);
+            return cli_fail(ME, "process %" PRIu32 " would record a function that a condition "
+                            "names by -fpatchable-function-entry, without the end of its calls: "
+                            "leave the condition out, or the function (--exclude), or compile "
+                            "without that flag; see probity-functions(7)", pid);
         return cli_fail(ME, "process %" PRIu32 " cannot change its own code to record functions: "
                         "%s (%s)", pid, why != 0 ? strerror(why) : "refused",
                         why == ENOMEM   ? "no memory near the code, or too many mappings"

@@ -88,8 +88,8 @@ static int report_silence(uint32_t pid, int is_served, int is_made, const char *
     char thread[160];
 
     if (!is_served)
-        return cli_fail(ME, "process %" PRIu32 " has no writer thread at present; it will %s when its "
-                        "first chunk is full", pid,
+        return cli_fail(ME, "process %" PRIu32 " has no writer thread at present; it will %s when "
+                        "its first chunk is full", pid,
                         is_made ? "make this change"
                                 : "make an earlier change, and not this one,");
     if (cli_level_thread(pid, thread, sizeof thread))
