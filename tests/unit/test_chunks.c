@@ -84,7 +84,7 @@ static void no_record_is_older_than_its_chunk(void **state)
     (void)state;
     attach_own(&attach);
     for (int i = 0; i < HITS; i++)
-        hit_behind_a_gap(5000);
+        hit_behind_a_gap(20000); /* many times the cost of a reading, so that it is made */
     for (uint64_t i = 0; i < attach.chunk_count; i++) {
         struct probity_attach_chunk chunk;
         if (!probity_attach_chunk(&attach, i, &chunk))
