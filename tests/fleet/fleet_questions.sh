@@ -28,7 +28,14 @@ same() {
 
 # ---- The same answers
 
-record recursion "$PROGRAMS/tree"
+# Again if another program ran for most of its time, and it has no calls in the middle.
+for ((i = 0; i < 10; i++)); do
+    rm -f recursion
+    record recursion "$PROGRAMS/tree"
+    in_the_middle=$("$PROBITY" list --hit --json --since 20% --until 80% recursion 2> errors |
+        jq '[.sites[] | select(.kind == "function")] | length') || true
+    [ "${in_the_middle:-0}" = 0 ] || break
+done
 record killed "$PROGRAMS/tree" kill
 record several "$PROGRAMS/parallel"
 record names "$PROGRAMS/odd_names"
