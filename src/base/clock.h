@@ -72,8 +72,8 @@ int probity_clock_has_cpu(void);
 #endif
 
 /* Reads the CPU clock; again if the bracket took bracket_ticks_max or longer, because the thread
- * was then preempted inside it. */
-void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
-                       struct probity_clock_cpu *ret_cpu);
+ * was then preempted inside it. Returns the duration of the bracket. */
+uint64_t probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
+                           struct probity_clock_cpu *ret_cpu);
 
 #endif

@@ -216,7 +216,7 @@ static void store_item(uint64_t at, uint64_t tick, const struct item *item)
 }
 
 /* A tick within the running probe for which the reading is valid: the thread was not preempted
- * between the two, unless all tries failed. */
+ * between the two. If all tries failed, the time in between is not measured. */
 static uint64_t tick_of_reading(struct probity_session *session, struct probity_thread_state *slot,
                                 struct probity_clock_cpu *reading)
 {
@@ -226,8 +226,12 @@ static uint64_t tick_of_reading(struct probity_session *session, struct probity_
     for (int tries = 1;; tries++) {
         slot->hot.last_tick = reading->tick;
         uint64_t tick = probity_clock_ticks(session->live.clock);
-        if (tick - reading->tick < session->reading_ticks_max || tries == TRIES)
+        if (tick - reading->tick < session->reading_ticks_max)
             return tick;
+        if (tries == TRIES) {
+            slot->unmeasured += tick - reading->tick;
+            return tick;
+        }
         probity_thread_measure(session, slot);
         probity_clock_cpu_copy(reading, &slot->reading);
     }

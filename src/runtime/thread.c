@@ -304,12 +304,15 @@ PROBITY_API void probity_thread_announce(void)
 }
 
 /* A reading found this much time off the CPU. Part of it, up to the sum of the skipped gaps, may be
- * older: that is the error of the CPU times in between. */
-static void note_error(struct probity_session *session, int64_t off_ns, uint64_t unmeasured)
+ * older: that is the error of the CPU times in between. The reading itself is uncertain by its
+ * duration. */
+static void note_error(struct probity_session *session, int64_t off_ns, uint64_t unmeasured,
+                       uint64_t width)
 {
     uint64_t *most = &session->live.header->unmeasured_ticks_max;
-    uint64_t off = off_ns > 0 ? probity_ticks_of_ns(off_ns, probity_live_rate(&session->live)) : 0;
-    uint64_t error = off < unmeasured ? off : unmeasured;
+    int64_t off = (int64_t)probity_ticks_of_ns(off_ns, probity_live_rate(&session->live));
+    int64_t older = off < (int64_t)unmeasured ? off : (int64_t)unmeasured;
+    uint64_t error = (uint64_t)(older > (int64_t)width ? older : (int64_t)width);
 
     uint64_t before = __atomic_load_n(most, __ATOMIC_RELAXED);
     /* Keeps the larger of this and another thread's error. */
@@ -321,7 +324,7 @@ static void note_error(struct probity_session *session, int64_t off_ns, uint64_t
 int64_t probity_thread_measure(struct probity_session *session, struct probity_thread_state *slot)
 {
     struct probity_live *live = &session->live;
-    struct probity_clock_cpu before, now = {0};
+    struct probity_clock_cpu before, now;
 
     probity_assert(session->live.header != NULL);
     if (!session->settings.cpu_time) {
@@ -329,13 +332,13 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_t
         return 0;
     }
     probity_clock_cpu_copy(&before, &slot->reading);
-    probity_clock_cpu(live->clock, session->reading_ticks_max, &now);
+    uint64_t width = probity_clock_cpu(live->clock, session->reading_ticks_max, &now);
     if (__atomic_load_n(&slot->reading.tick, __ATOMIC_RELAXED) != before.tick)
         return 0; /* a handler's reading is as recent, and has recorded time off the CPU */
     probity_clock_cpu_copy(&slot->reading, &now);
     uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - before.tick, probity_live_rate(live));
     int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - before.cpu_ns));
-    note_error(session, off_ns, slot->unmeasured);
+    note_error(session, off_ns, slot->unmeasured, width);
     slot->unmeasured = 0;
     probity_live_anchor(live, now.tick);
     return off_ns;

@@ -35,8 +35,9 @@ done
 # The bound may be large if a thread was preempted when no reading was affordable.
 [ "$least" -lt 1000000 ] || fail "the bound is at least $least ns"
 
-# A probe that reads the CPU clock is preempted after each of its instructions. Where
-# single-stepping is not supported, the test counts as skipped unless it has already failed.
+# A probe that reads the CPU clock is preempted after each of its instructions: after one of them in
+# each run, then after all of them in one run, so that no reading is exact. Where single-stepping is
+# not supported, the test counts as skipped unless it has already failed.
 # shellcheck disable=SC2154 # failures: of common.bash
 if [ "$failures" = 0 ] && [ "$(uname -m)" = x86_64 ] && [ "$VARIANT" != tsan ]; then
     # shellcheck source=tests/tool/stepper.bash
@@ -46,6 +47,9 @@ if [ "$failures" = 0 ] && [ "$(uname -m)" = x86_64 ] && [ "$VARIANT" != tsan ]; 
         STEPPER_KEEPS=trace stepper sleep $scenario 3 || status=$?
         [ "$status" != 77 ] || break
         held_against "asleep in $scenario"
+        rm -f trace
+        STEPPER_KEEPS=trace stepper slow $scenario
+        held_against "slowly through $scenario"
         rm -f trace
     done
 fi

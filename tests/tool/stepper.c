@@ -15,6 +15,8 @@
  *     stepper sleep SCENARIO STRIDE
  *         same as above with a handler that sleeps for 3 ms; leaves the trace, and
  *         `expected`: for each hit, the thread, and its CPU time before and after
+ *     stepper slow SCENARIO
+ *         takes the processor away after each instruction; leaves the same files as sleep
  *
  * All run in the working directory, with PROBITY_SPOOL_DIR set. The library is linked in, but only
  * the child uses it. x86-64.
@@ -608,7 +610,21 @@ static void set_breakpoint(pid_t child, uint64_t place)
 enum { STEPS_TO_PLACES = 25000 };
 static int has_no_breakpoints;
 
-static void find_places(const struct scenario *scenario)
+static void write_expected(pid_t child)
+{
+    FILE *file = fopen("expected", "w");
+
+    need(file != NULL, "expected");
+    if (shared->begun > SLEEP_HITS_MAX)
+        fail("hits that have a place", SLEEP_HITS_MAX, shared->begun);
+    for (uint64_t i = 0; i < shared->begun; i++)
+        fprintf(file, "%d %llu %llu\n", (int)child, (unsigned long long)around_hits[i].before,
+                (unsigned long long)around_hits[i].behind);
+    need(fclose(file) == 0, "expected");
+}
+
+/* Leaves the trace. */
+static void step_through(const struct scenario *scenario)
 {
     int status, signal_number;
 
@@ -629,7 +645,8 @@ static void find_places(const struct scenario *scenario)
         set_breakpoint(child, 0);
     }
     check_trace(scenario);
-    unlink("trace");
+    if (handler_sleeps)
+        write_expected(child);
 }
 
 /* The stride that stays within STEPS_TO_PLACES; the average place is half the path away. */
@@ -689,26 +706,14 @@ static int has_room(void)
            shared->begun + 2 * FILL_TRIES + 1000 < HANDLER_PLACE;
 }
 
-static void write_expected(pid_t child)
-{
-    FILE *file = fopen("expected", "w");
-
-    need(file != NULL, "expected");
-    if (shared->begun > SLEEP_HITS_MAX)
-        fail("hits that have a place", SLEEP_HITS_MAX, shared->begun);
-    for (uint64_t i = 0; i < shared->begun; i++)
-        fprintf(file, "%d %llu %llu\n", (int)child, (unsigned long long)around_hits[i].before,
-                (unsigned long long)around_hits[i].behind);
-    need(fclose(file) == 0, "expected");
-}
-
 /* One child for many places, or one for each place if the very first probe is interrupted. */
 static void interrupt_every(const struct scenario *scenario, uint64_t stride)
 {
     uint64_t hits = 0, missed = 0, forked = 0, first = 0;
     int status;
 
-    find_places(scenario);
+    step_through(scenario);
+    unlink("trace");
     /* Single-stepping also takes the processor away, so times and the CPU clock cannot be
      * compared. */
     if (handler_sleeps && has_no_breakpoints) {
@@ -777,7 +782,11 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], "look") == 0)
             return look_at_every_instruction(&scenarios[i]);
         handler_forks = strcmp(argv[1], "fork") == 0;
-        handler_sleeps = strcmp(argv[1], "sleep") == 0;
+        handler_sleeps = strcmp(argv[1], "sleep") == 0 || strcmp(argv[1], "slow") == 0;
+        if (strcmp(argv[1], "slow") == 0) {
+            step_through(&scenarios[i]);
+            return 0;
+        }
         handler_hits = hits_argument(argc, argv, 4, handler_forks || handler_sleeps ? 0 : 3);
         handler_ms = hits_argument(argc, argv, 5, handler_sleeps ? SLEEP_MS : 0);
         interrupt_every(&scenarios[i], hits_argument(argc, argv, 3, 1));

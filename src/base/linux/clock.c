@@ -108,8 +108,8 @@ uint64_t probity_clock_rate(const struct probity_clock_moment *first,
     return (uint64_t)(((probity_wide)ns << 32) / (probity_wide)ticks);
 }
 
-void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
-                       struct probity_clock_cpu *ret_cpu)
+uint64_t probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
+                           struct probity_clock_cpu *ret_cpu)
 {
     uint64_t narrowest = UINT64_MAX;
     int before = errno;
@@ -128,4 +128,5 @@ void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
             break;
     }
     errno = before;
+    return narrowest;
 }
