@@ -1843,7 +1843,7 @@ async function stateColors(page, scheme) {
 // A blocked stretch names who held the lock and who woke the thread; a click and Enter jump there.
 async function states() {
   const [{ blocked, running, split }] = answers;
-  for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+  for (const [width, scheme] of [[1440, "light"], [390, "dark"]]) {
     const page = await open(scheme);
     await page.setViewportSize({ width, height: width > 1000 ? 900 : 844 });
     await stateColors(page, scheme);
