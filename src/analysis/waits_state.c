@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits_bytes.h"
 #include "analysis/waits_internal.h"
 #include "base/array_grow.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "base/varint.h"
 #include "reader/index.h"
 
 /* ---- Saving ------------------------------------------------------------------------------------
@@ -19,33 +19,14 @@
 
 struct saved {
     const struct probity_waits *waits;
-    uint8_t *bytes;
-    size_t used, capacity;
+    struct waits_bytes to;
     uint32_t *numbers; /* by slot: the place of the thread in the state */
     int is_late;       /* has times after that of the state, which cannot be written */
-    int error;
 };
-
-static uint8_t *room(struct saved *saved, size_t bytes)
-{
-    uint8_t *grown = saved->error == 0 ? probity_array_fit(saved->bytes, 1, saved->used + bytes,
-                                                           &saved->capacity)
-                                       : NULL;
-
-    if (grown == NULL) {
-        saved->error = PROBITY_ERROR_MEMORY;
-        return NULL;
-    }
-    saved->bytes = grown;
-    return grown + saved->used;
-}
 
 static void put(struct saved *saved, uint64_t value)
 {
-    uint8_t *at = room(saved, PROBITY_VARINT_BYTES_MAX + PROBITY_VARINT_SLACK);
-
-    if (at != NULL)
-        saved->used += (size_t)(probity_varint_put(at, value) - at);
+    waits_bytes_put(&saved->to, value);
 }
 
 /* As the time before the state's, + 1; 0: none. */
@@ -114,11 +95,11 @@ static void put_object(struct saved *saved, const struct wait_object *object)
 
     put(saved, public->id);
     put(saved, length + 1);
-    name = room(saved, length + 1);
+    name = waits_bytes_room(&saved->to, length + 1);
     if (name != NULL) { /* as in the name of a site, before the role */
         memcpy(name, public->name, length);
         name[length] = ':';
-        saved->used += length + 1;
+        saved->to.used += length + 1;
     }
     put(saved, public->place);
     put(saved, public->place_tick);
@@ -241,27 +222,27 @@ int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t
                        size_t *ret_count)
 {
     const struct probity_waits_facts facts = probity_waits_facts(waits);
-    struct saved saved = {.waits = waits, .used = PROBITY_INDEX_WAITS_BYTES};
+    struct saved saved = {.waits = waits, .to.used = PROBITY_INDEX_WAITS_BYTES};
 
     if (waits->has_evicted || facts.points_forgotten > 0)
         return 0;
     saved.numbers = calloc((size_t)waits->thread_count + 1, sizeof *saved.numbers);
-    saved.bytes = probity_array_fit(NULL, 1, saved.used, &saved.capacity);
-    saved.error = saved.numbers == NULL || saved.bytes == NULL ? PROBITY_ERROR_MEMORY : 0;
-    if (saved.error == 0)
+    saved.to.bytes = probity_array_fit(NULL, 1, saved.to.used, &saved.to.capacity);
+    saved.to.error = saved.numbers == NULL || saved.to.bytes == NULL ? PROBITY_ERROR_MEMORY : 0;
+    if (saved.to.error == 0)
         put_all(&saved);
     free(saved.numbers);
-    if (saved.error != 0 || saved.is_late) {
-        free(saved.bytes);
+    if (saved.to.error != 0 || saved.is_late) {
+        free(saved.to.bytes);
         *ret_bytes = NULL;
         *ret_count = 0;
-        return saved.error != 0 ? saved.error : 1;
+        return saved.to.error != 0 ? saved.to.error : 1;
     }
-    probity_put_u64(saved.bytes, tick);
-    probity_put_u64(saved.bytes + 8, waits->now_ns);
-    probity_put_u64(saved.bytes + 16, oldest_ns(waits));
-    *ret_bytes = saved.bytes;
-    *ret_count = saved.used;
+    probity_put_u64(saved.to.bytes, tick);
+    probity_put_u64(saved.to.bytes + 8, waits->now_ns);
+    probity_put_u64(saved.to.bytes + 16, oldest_ns(waits));
+    *ret_bytes = saved.to.bytes;
+    *ret_count = saved.to.used;
     return 1;
 }
 
@@ -274,7 +255,7 @@ struct known_function {
 };
 
 struct waits_resumed {
-    const uint8_t *at, *end;
+    struct waits_cursor from;
     uint64_t tick, now_ns;
     uint32_t trace;
     const struct probity_reader *clock;
@@ -283,7 +264,6 @@ struct waits_resumed {
     struct probity_hashtable functions; /* declared before the state */
     uint32_t *slots;                    /* by number in the state */
     uint64_t slot_count;
-    int is_damaged;
 };
 
 static int resume_at(struct probity_waits *waits, const struct probity_waits_state *state)
@@ -298,8 +278,8 @@ static int resume_at(struct probity_waits *waits, const struct probity_waits_sta
     struct waits_resumed *resumed = calloc(1, sizeof *resumed);
     if (resumed == NULL)
         return PROBITY_ERROR_MEMORY;
-    *resumed = (struct waits_resumed){.at = state->bytes + PROBITY_INDEX_WAITS_BYTES,
-                                      .end = state->bytes + state->byte_count,
+    *resumed = (struct waits_resumed){.from.at = state->bytes + PROBITY_INDEX_WAITS_BYTES,
+                                      .from.end = state->bytes + state->byte_count,
                                       .tick = state->tick, .now_ns = state->now_ns,
                                       .trace = state->trace, .clock = state->clock,
                                       .has_wakes = state->has_wakes};
@@ -374,19 +354,14 @@ static int learn_function(struct waits_resumed *resumed, const struct probity_fu
 
 static uint64_t get(struct waits_resumed *resumed)
 {
-    uint64_t value = 0;
-    const uint8_t *at = probity_varint_get(resumed->at, resumed->end, &value);
-
-    resumed->is_damaged |= at == NULL;
-    resumed->at = at != NULL ? at : resumed->end;
-    return at != NULL ? value : 0;
+    return waits_cursor_get(&resumed->from);
 }
 
 static uint64_t get_time(struct waits_resumed *resumed)
 {
     uint64_t value = get(resumed);
 
-    resumed->is_damaged |= value > resumed->now_ns;
+    resumed->from.is_damaged |= value > resumed->now_ns;
     return value != 0 ? resumed->now_ns - value + 1 : 0;
 }
 
@@ -395,7 +370,7 @@ static uint64_t time_of(struct waits_resumed *resumed, uint64_t saved_ns, uint64
 {
     if (saved_ns == 0 || resumed->clock == NULL)
         return saved_ns;
-    resumed->is_damaged |= tick > resumed->tick;
+    resumed->from.is_damaged |= tick > resumed->tick;
     return probity_reader_wall_ns(resumed->clock, resumed->trace, tick);
 }
 
@@ -404,9 +379,9 @@ static uint64_t get_count(struct waits_resumed *resumed)
 {
     uint64_t count = get(resumed);
 
-    if (count <= (uint64_t)(resumed->end - resumed->at))
+    if (count <= (uint64_t)(resumed->from.end - resumed->from.at))
         return count;
-    resumed->is_damaged = 1;
+    resumed->from.is_damaged = 1;
     return 0;
 }
 
@@ -414,7 +389,7 @@ static uint32_t get_thread(struct waits_resumed *resumed)
 {
     uint64_t number = get(resumed);
 
-    resumed->is_damaged |= number > resumed->slot_count;
+    resumed->from.is_damaged |= number > resumed->slot_count;
     return number == 0 || number > resumed->slot_count ? PROBITY_WAITS_NO_THREAD
                                                        : resumed->slots[number - 1];
 }
@@ -432,7 +407,7 @@ static const struct probity_function *get_function(struct waits_resumed *resumed
     const struct probity_function *function =
         number != 0 ? find_function(resumed, number - 1) : NULL;
 
-    resumed->is_damaged |= number != 0 && function == NULL;
+    resumed->from.is_damaged |= number != 0 && function == NULL;
     return function;
 }
 
@@ -454,7 +429,7 @@ static int get_holds(struct probity_waits *waits, struct waits_resumed *resumed,
     if (count > 0 && object->holds == NULL)
         return PROBITY_ERROR_MEMORY;
     object->hold_capacity = count;
-    for (uint64_t i = 0; i < count && !resumed->is_damaged; i++) {
+    for (uint64_t i = 0; i < count && !resumed->from.is_damaged; i++) {
         struct object_hold *hold = &object->holds[i];
         hold->slot = get_thread(resumed);
         hold->depth = (uint32_t)get(resumed);
@@ -505,11 +480,11 @@ static int get_object(struct probity_waits *waits, struct waits_resumed *resumed
     struct probity_event event = {.trace = trace, .object = get(resumed), .has_place = 1};
 
     event.name_bytes = get_count(resumed);
-    event.name = (const char *)resumed->at;
-    resumed->at += event.name_bytes;
+    event.name = (const char *)resumed->from.at;
+    resumed->from.at += event.name_bytes;
     event.place = get(resumed);
     event.tick = get(resumed);
-    if (waits_object_find(waits, trace, event.object) != NULL || resumed->is_damaged)
+    if (waits_object_find(waits, trace, event.object) != NULL || resumed->from.is_damaged)
         return PROBITY_ERROR_DAMAGED;
     struct wait_object *object = waits_object_add(waits, &event);
     if (object == NULL)
@@ -527,7 +502,7 @@ static int get_wait(struct probity_waits *waits, struct waits_resumed *resumed,
 {
     struct open_wait *wait = &thread->wait;
 
-    if (get(resumed) == 0 || resumed->is_damaged)
+    if (get(resumed) == 0 || resumed->from.is_damaged)
         return 0;
     struct wait_object *object = waits_object_find(waits, thread->trace, get(resumed));
     uint64_t kind = get(resumed);
@@ -661,14 +636,14 @@ static int get_all(struct probity_waits *waits, struct waits_resumed *resumed)
     if (count + waits->objects.items > PROBITY_WAITS_OBJECTS_MAX)
         return PROBITY_ERROR_DAMAGED;
     for (uint64_t i = 0; error == 0 && i < count; i++)
-        error = resumed->is_damaged ? PROBITY_ERROR_DAMAGED : get_object(waits, resumed);
+        error = resumed->from.is_damaged ? PROBITY_ERROR_DAMAGED : get_object(waits, resumed);
     for (uint64_t i = 0; error == 0 && i < resumed->slot_count; i++)
         error = get_wait(waits, resumed, waits->threads[resumed->slots[i]]);
     if (error == 0 && (resumed->clock != NULL || resumed->has_wakes))
         get_ticks(waits, resumed);
     if (error == 0 && resumed->has_wakes)
         get_wakes(waits, resumed);
-    return error == 0 && resumed->is_damaged ? PROBITY_ERROR_DAMAGED : error;
+    return error == 0 && resumed->from.is_damaged ? PROBITY_ERROR_DAMAGED : error;
 }
 
 static void drop_state(struct probity_waits *waits, uint32_t trace)

@@ -4,10 +4,11 @@
 //
 //     node view.mjs MODULES DIRECTORY SCENARIO PAGE [JSON]... [-- SCENARIO PAGE [JSON]...]...
 //
-// MODULES is the node_modules directory with playwright-core; screenshots go to DIRECTORY. Prints a
-// line for each error, after all times, so that the end of the output has them; exit status 1 if
-// there are any. In every scenario, a console message, an exception, or a request for anything
-// except the page is an error.
+// MODULES is the node_modules directory with playwright-core. Screenshots go to DIRECTORY: of the
+// page at the end of each scenario that failed and, if PICTURES is set, of each step, for
+// inspection. Prints a line for each error, after all times, so that the end of the output has them;
+// exit status 1 if there are any. In every scenario, a console message, an exception, or a request
+// for anything except the page is an error.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -41,9 +42,8 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
 });
 
-async function open(scheme = "light") {
-  page?.close();
-  page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: scheme });
+async function newPage() {
+  const page = await browser.newPage();
   page.setDefaultTimeout(60000);
   page.on("console", (message) => fail(`console: ${message.text()}`));
   page.on("pageerror", (error) => fail(`exception: ${error.message}`));
@@ -51,6 +51,24 @@ async function open(scheme = "light") {
     if (request.url() !== url && !request.url().startsWith("blob:") && !request.url().startsWith(`${url}window?`) && !isTile(request.url()))
       fail(`request: ${request.url().slice(0, 200)}`);
   });
+  return page;
+}
+
+// Ends what the page does, and leaves nothing of it: no script, no pointer above it.
+async function leave(page) {
+  await page.goto("about:blank");
+  await page.mouse.move(0, 0);
+}
+
+// Scenarios share one page, since a new one takes a second of CPU time, and a document 0.3 s. One
+// that fails may leave keys pressed, so the next one gets a new page.
+async function open(scheme = "light") {
+  if (page === undefined)
+    page = await newPage();
+  else if (page.url() !== "about:blank")
+    await leave(page);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.emulateMedia({ media: null, colorScheme: scheme });
   await page.goto(url);
   await page.waitForSelector("header");
   return page;
@@ -75,8 +93,14 @@ async function hover(page, x, y) {
 // The parts of a page: only those that have anything to show.
 const tabsOf = (page) => page.$$eval("header nav button", (buttons) => buttons.map((button) => button.id.replace("tab-", "")));
 
-// Screenshots, for inspection.
-const picture = (page, name) => page.screenshot({ path: `${directory}/${scenario}-${name}.png` });
+// Until what was done to the page is drawn.
+const drawn = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => { requestAnimationFrame(done); }); }));
+
+const screenshot = (page, name) => page.screenshot({ path: `${directory}/${scenario}-${name}.png` });
+
+// A step that can be inspected. Without a screenshot, which takes 0.3 s of CPU time, it is drawn all
+// the same, so that an exception while drawing fails the scenario.
+const picture = process.env.PICTURES ? screenshot : drawn;
 
 // The table's rows as objects: the sort keys of their cells, and their texts.
 const rowsOf = (page) => page.$$eval("tbody tr[aria-rowindex]", (rows) => rows.map((row) =>
@@ -120,9 +144,6 @@ async function closeDetails(page) {
     await page.click(".details .close");
   await page.waitForSelector(".details", { state: "detached" });
 }
-
-// Until what was done to the page is drawn.
-const drawn = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => { requestAnimationFrame(done); }); }));
 
 const fact = (page, name) => page.textContent(`.details [data-fact="${name}"]`);
 
@@ -1128,7 +1149,7 @@ async function empty() {
 // The ruler has numbers at any zoom, also on a narrow screen, and they do not overlap.
 async function ruler() {
   const page = await open();
-  await page.addInitScript(() => {
+  await page.evaluate(() => {
     window.numbers = [];
     const { fillText } = CanvasRenderingContext2D.prototype;
     CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
@@ -1137,7 +1158,6 @@ async function ruler() {
       fillText.call(this, text, x, y, ...rest);
     };
   });
-  await page.reload();
   await show(page, "timeline");
   for (let width = 320; width < 640; width += 20) {
     for (let i = 0; i < 3; i++) {
@@ -1734,6 +1754,7 @@ async function cut() {
     expectThat("no claim that each call is shown", !isSaid || !status.includes("every visible call"));
   }
   expectThat("the page says that the window has too many records", isSaid);
+  await page.unrouteAll();
 }
 
 // Opens a page with a span selected: "THREAD.KIND.DEPTH.START".
@@ -1822,7 +1843,7 @@ async function stateColors(page, scheme) {
 // A blocked stretch names who held the lock and who woke the thread; a click and Enter jump there.
 async function states() {
   const [{ blocked, running, split }] = answers;
-  for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+  for (const [width, scheme] of [[1440, "light"], [390, "dark"]]) {
     const page = await open(scheme);
     await page.setViewportSize({ width, height: width > 1000 ? 900 : 844 });
     await stateColors(page, scheme);
@@ -1908,6 +1929,13 @@ async function arrived() {
   await page.waitForSelector("#tab-overview[aria-selected=true]");
 }
 
+// Takes a picture of the page on which a scenario failed, and closes it.
+async function abandon() {
+  await page?.screenshot({ path: `${directory}/${scenario}-failed.png`, timeout: 10000 }).catch(() => undefined);
+  await page?.close().catch(() => undefined);
+  page = undefined;
+}
+
 const scenarios = { arrived, states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, rangedMerged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, wideTables, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, labelRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
@@ -1917,11 +1945,16 @@ for (let from = 0, end; from < rest.length; from = end + 1) {
   url = file.startsWith("http://127.0.0.1:") ? file : `file://${resolve(file)}`;
   answers = jsons.map((path) => JSON.parse(readFileSync(path, "utf8")));
   const start = performance.now();
+  const before = errors.length;
   try {
     await scenarios[scenario]();
+    if (errors.length === before)
+      await leave(page);
   } catch (error) {
     fail(String(error.stack ?? error));
   }
+  if (errors.length > before)
+    await abandon();
   console.error(`${scenario}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 await browser.close();

@@ -9,7 +9,6 @@
  * THREADS call busy() all the time, two deep. FUNCTION: a macro that records the function, or
  * nothing.
  */
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +22,12 @@
 #include "probity.h"
 #endif
 
-#define PLAIN __attribute__((noinline, no_instrument_function, patchable_function_entry(0, 0)))
+#include "switched.h"
+
 #define RECORDED __attribute__((noinline))
 
-enum { THREADS_MAX = 8 };
-
-static int is_over;
 static uint64_t busy_calls;
+static unsigned long early_calls, later_calls;
 static __thread volatile unsigned sink;
 
 RECORDED void early(void)
@@ -57,7 +55,7 @@ PLAIN static void *work(void *unused)
 {
     uint64_t calls = 0;
 
-    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+    while (!threads_end()) {
         busy(2);
         calls += 2;
         for (int i = 0; i < 2000; i++)
@@ -67,36 +65,24 @@ PLAIN static void *work(void *unused)
     return unused;
 }
 
+PLAIN static void call_once(const char *name)
+{
+    if (strcmp(name, "early") == 0) {
+        early();
+        early_calls++;
+    } else {
+        later();
+        later_calls++;
+    }
+}
+
 PLAIN int main(int argc, char **argv)
 {
     int threads = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;
-    unsigned long times, early_calls = 0, later_calls = 0;
-    pthread_t thread[THREADS_MAX];
-    char name[16];
+    int status = follow_input(threads, work, call_once);
 
-    if (threads > THREADS_MAX)
-        return 2;
-    for (int i = 0; i < threads; i++)
-        if (pthread_create(&thread[i], NULL, work, NULL) != 0)
-            return 1;
-    puts("ready");
-    fflush(stdout);
-    while (scanf("%15s %lu", name, &times) == 2) {
-        int is_early = strcmp(name, "early") == 0;
-        for (unsigned long i = 0; i < times; i++) {
-            if (is_early)
-                early();
-            else
-                later();
-        }
-        *(is_early ? &early_calls : &later_calls) += times;
-        puts("done");
-        fflush(stdout);
-    }
-    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
-    for (int i = 0; i < threads; i++)
-        pthread_join(thread[i], NULL);
-    printf("busy %llu\nearly %lu\nlater %lu\n", (unsigned long long)busy_calls, early_calls,
-           later_calls);
-    return 0;
+    if (status == 0)
+        printf("busy %llu\nearly %lu\nlater %lu\n", (unsigned long long)busy_calls, early_calls,
+               later_calls);
+    return status;
 }

@@ -13,7 +13,6 @@
  * "fork" hits "in child" in a child.
  */
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +22,11 @@
 
 #include "probity_typed.h"
 
-enum { THREADS_MAX = 8, REQUEST = 7 };
+#include "switched.h"
 
-static int is_over, lock, items;
+enum { REQUEST = 7 };
+
+static int lock, items;
 static uint64_t busy_hits;
 static void (*hit_plugin)(void);
 
@@ -33,7 +34,7 @@ static void *work(void *unused)
 {
     uint64_t hits = 0;
 
-    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+    while (!threads_end()) {
         PROBITY_PROBE_NAMED("busy");
         hits++;
         for (volatile int i = 0; i < 2000; i++)
@@ -108,31 +109,17 @@ static void do_once(const char *name)
 int main(int argc, char **argv)
 {
     int threads = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;
-    pthread_t thread[THREADS_MAX];
-    unsigned long times;
-    char name[16];
+    int status;
 
     void *plugin = argc > 2 ? dlopen(argv[2], RTLD_NOW) : NULL;
     if (plugin != NULL)
         hit_plugin = (void (*)(void))(uintptr_t)dlsym(plugin, "hit_plugin");
-    if (threads > THREADS_MAX || (argc > 2 && hit_plugin == NULL))
+    if (argc > 2 && hit_plugin == NULL)
         return 2;
-    for (int i = 0; i < threads; i++)
-        if (pthread_create(&thread[i], NULL, work, NULL) != 0)
-            return 1;
-    puts("ready");
-    fflush(stdout);
-    while (scanf("%15s %lu", name, &times) == 2) {
-        for (unsigned long i = 0; i < times; i++)
-            do_once(name);
-        puts("done");
-        fflush(stdout);
-    }
-    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
-    for (int i = 0; i < threads; i++)
-        pthread_join(thread[i], NULL);
+    status = follow_input(threads, work, do_once);
     if (plugin != NULL)
         dlclose(plugin);
-    printf("busy %llu\n", (unsigned long long)busy_hits);
-    return 0;
+    if (status == 0)
+        printf("busy %llu\n", (unsigned long long)busy_hits);
+    return status;
 }

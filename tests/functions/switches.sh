@@ -3,30 +3,7 @@
 # macros and with the compiler's hooks. Off, each call is counted exactly; on, it is recorded.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
-
-# $1 variables of the environment, the rest: the program. Sets job and gate.
-start() {
-    rm -f go out trace trace-*
-    mkfifo go
-    env "$1" PROBITY_OUT=trace "${@:2}" < go > out 2> errors &
-    job=$!
-    exec {gate}> go
-    wait_until "$job" has_lines out 1 || fail "ended early: $(cat errors)"
-    calls=0
-}
-
-# $1 name, $2 times
-call() {
-    echo "$1 $2" >&"$gate"
-    calls=$((calls + 1))
-    wait_until "$job" has_lines out $calls '^done'
-}
-
-# $1 expected part of what it says, the rest: options
-level() {
-    "$PROBITY" level "${@:2}" "$job" > said 2>&1 || fail "level ${*:2}: $(cat said)"
-    grep -qF -- "$1" said || fail "level ${*:2}: no '$1' in $(cat said)"
-}
+. "$SOURCE/tests/functions/switching.bash"
 
 # $1 message, the rest: options
 is_refused() {
@@ -37,10 +14,7 @@ is_refused() {
 }
 
 stop() {
-    exec {gate}>&-
-    wait "$job" || fail "status $?: $(cat errors)"
-    expect "$what: stderr" "" "$(grep -v 'only the entries of functions' errors)"
-    "$PROBITY" check trace > check.out 2>&1 || fail "check: $(cat check.out)"
+    end_job 'only the entries of functions'
     "$PROBITY" report --json trace > report.json 2> report.err || fail "report: $(cat report.err)"
     jq -r '.functions[] | select(.calls > 0) | "\(.name) \(.calls)"' report.json | sort > found
     grep -v '^ready\|^done' out | grep -v ' 0$' | sort > expected
@@ -86,24 +60,18 @@ switches() {
     grep -q 'set by probity level, settings off=early' log || fail "$what: log: $(grep set log)"
 }
 
-libraries=("-L$BUILD/lib" "-Wl,-rpath,$BUILD/lib")
-# $1 name, $2 compiler, the rest: flags
-build() {
-    "$2" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -g -I"$SOURCE/include" -o "$1" "${@:3}" \
-        "$SOURCE/tests/functions/switched.c" "${libraries[@]}" -lprobity -pthread 2> messages ||
-        fail "$1 does not build: $(cat messages)"
-}
-
-build macros "$CC" '-DFUNCTION=FN_FUNC(void, 1)'
+switched=$SOURCE/tests/functions/switched.c
+build macros "$switched" '-DFUNCTION=FN_FUNC(void, 1)'
 switches macros ./macros 3
 if ! unfollowed "hooks" "it has its own"; then
-    build hooks "$CC" -finstrument-functions '-Wl,--no-as-needed' -L"$BUILD/lib" -lprobity-functions
+    build hooks "$switched" -finstrument-functions '-Wl,--no-as-needed' -L"$BUILD/lib" \
+        -lprobity-functions
     switches -finstrument-functions ./hooks 3
     if [ "$VARIANT" = asan ]; then
         echo "left out under asan: patchable: asan's constructors have entries, which count"
     elif [ "$(uname -m)" = x86_64 ]; then
-        build patchable "$CC" -fpatchable-function-entry=5 '-Wl,--no-as-needed' -L"$BUILD/lib" \
-            -lprobity-functions
+        build patchable "$switched" -fpatchable-function-entry=5 '-Wl,--no-as-needed' \
+            -L"$BUILD/lib" -lprobity-functions
         switches -fpatchable-function-entry ./patchable 3
     fi
 fi

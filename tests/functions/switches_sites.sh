@@ -3,17 +3,7 @@
 # nothing is invented from the hits that are left, and sites that cannot be switched are named.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
-
-# $1 variables of the environment, the rest: the program. Sets job and gate.
-start() {
-    rm -f go out trace trace.*
-    mkfifo go
-    env "$1" PROBITY_OUT=trace "${@:2}" < go > out 2> errors &
-    job=$!
-    exec {gate}> go
-    wait_until "$job" has_lines out 1 || fail "ended early: $(cat errors)"
-    calls=0
-}
+. "$SOURCE/tests/functions/switching.bash"
 
 # Another process, whose sites stay on.
 start_other() {
@@ -41,24 +31,8 @@ same_together() {
         "$(jq -c --argjson pid "$other" "$1" both.json)"
 }
 
-# $1 name, $2 times
-call() {
-    echo "$1 $2" >&"$gate"
-    calls=$((calls + 1))
-    wait_until "$job" has_lines out $calls '^done'
-}
-
-# $1 expected part of what it says, the rest: options
-level() {
-    "$PROBITY" level "${@:2}" "$job" > said 2>&1 || fail "level ${*:2}: $(cat said)"
-    grep -qF -- "$1" said || fail "level ${*:2}: no '$1' in $(cat said)"
-}
-
 stop() {
-    exec {gate}>&-
-    wait "$job" || fail "$what: status $?: $(cat errors)"
-    expect "$what: stderr" "" "$(cat errors)"
-    "$PROBITY" check trace > check.out 2>&1 || fail "$what: check: $(cat check.out)"
+    end_job '^$'
     "$PROBITY" list --json trace > list.json 2> list.err || fail "$what: list: $(cat list.err)"
 }
 
@@ -66,13 +40,6 @@ stop() {
 has_hits() {
     expect "$what: hits of $1" "$2" \
         "$(jq "[.sites[] | select(.name == \"$1\").hits] | add // 0" list.json)"
-}
-
-# $1 name, the rest: flags
-build() {
-    "$CC" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -g -I"$SOURCE/include" -o "$1" "${@:2}" \
-        -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity -pthread 2> messages ||
-        fail "$1 does not build: $(cat messages)"
 }
 
 here=$SOURCE/tests/functions

@@ -6,76 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits_bytes.h"
 #include "answers/waits/descriptors_internal.h"
 #include "base/array_grow.h"
 #include "base/bytes.h"
-#include "base/varint.h"
 #include "probity.h"
 #include "reader/index.h"
 
 /* ---- Saving ------------------------------------------------------------------------------------
  */
 
-struct saved {
-    uint8_t *bytes;
-    size_t used, capacity;
-    int error;
-};
-
-static uint8_t *room(struct saved *saved, size_t bytes)
-{
-    uint8_t *grown = saved->error == 0 ? probity_array_fit(saved->bytes, 1, saved->used + bytes,
-                                                           &saved->capacity)
-                                       : NULL;
-
-    if (grown == NULL) {
-        saved->error = PROBITY_ERROR_MEMORY;
-        return NULL;
-    }
-    saved->bytes = grown;
-    return grown + saved->used;
-}
-
-static void put(struct saved *saved, uint64_t value)
-{
-    uint8_t *at = room(saved, PROBITY_VARINT_BYTES_MAX + PROBITY_VARINT_SLACK);
-
-    if (at != NULL)
-        saved->used += (size_t)(probity_varint_put(at, value) - at);
-}
-
-static void put_text(struct saved *saved, const char *text)
+static void put_text(struct waits_bytes *saved, const char *text)
 {
     size_t bytes = strlen(text);
 
-    put(saved, bytes);
-    uint8_t *at = room(saved, bytes + 1);
+    waits_bytes_put(saved, bytes);
+    uint8_t *at = waits_bytes_room(saved, bytes + 1);
     if (at == NULL)
         return;
     memcpy(at, text, bytes);
     saved->used += bytes;
 }
 
-static void put_call(struct saved *saved, const struct descriptor_call *call,
+static void put_call(struct waits_bytes *saved, const struct descriptor_call *call,
                      const struct probity_waits_thread_id *id)
 {
-    put(saved, id->number);
-    put(saved, id->tid);
-    put(saved, call->function->number);
-    put(saved, call->fd >= 0 ? (uint64_t)call->fd + 1 : 0);
+    waits_bytes_put(saved, id->number);
+    waits_bytes_put(saved, id->tid);
+    waits_bytes_put(saved, call->function->number);
+    waits_bytes_put(saved, call->fd >= 0 ? (uint64_t)call->fd + 1 : 0);
     put_text(saved, call->path);
     put_text(saved, call->peer);
 }
 
 /* Returns the number of calls in progress. */
-static uint64_t put_calls(struct saved *saved, const struct probity_descriptors *descriptors,
+static uint64_t put_calls(struct waits_bytes *saved, const struct probity_descriptors *descriptors,
                           const struct probity_waits *waits)
 {
     uint64_t count = 0;
 
     for (uint32_t slot = 0; slot < descriptors->call_count; slot++)
         count += descriptors->calls[slot].function != NULL;
-    put(saved, count);
+    waits_bytes_put(saved, count);
     for (uint32_t slot = 0; slot < descriptors->call_count; slot++) {
         const struct descriptor_call *call = &descriptors->calls[slot];
         const struct probity_waits_thread_id id = probity_waits_thread_id(waits, slot);
@@ -89,7 +61,7 @@ int probity_descriptors_save(const struct probity_descriptors *descriptors,
                              const struct probity_waits *waits, uint64_t tick,
                              uint8_t **ret_bytes, size_t *ret_count)
 {
-    struct saved saved = {.used = PROBITY_INDEX_FILES_BYTES};
+    struct waits_bytes saved = {.used = PROBITY_INDEX_FILES_BYTES};
 
     if (descriptors->forgotten > 0)
         return 0;
@@ -97,11 +69,11 @@ int probity_descriptors_save(const struct probity_descriptors *descriptors,
     if (saved.bytes == NULL)
         return PROBITY_ERROR_MEMORY;
     probity_put_u64(saved.bytes, tick);
-    put(&saved, descriptors->items.items);
+    waits_bytes_put(&saved, descriptors->items.items);
     for (const struct descriptor *item = NULL;
          (item = probity_hashtable_next(&descriptors->items, item)) != NULL;) {
-        put(&saved, (uint32_t)item->key);
-        put(&saved, (uint64_t)item->kind);
+        waits_bytes_put(&saved, (uint32_t)item->key);
+        waits_bytes_put(&saved, (uint64_t)item->kind);
         put_text(&saved, item->name);
     }
     uint64_t calls = put_calls(&saved, descriptors, waits);
@@ -121,9 +93,9 @@ int probity_descriptors_save(const struct probity_descriptors *descriptors,
  */
 
 struct descriptors_state {
-    const uint8_t *at, *end; /* NULL: nothing has a name */
+    struct waits_cursor from; /* at NULL: nothing has a name */
     uint64_t tick;
-    int is_left, is_damaged; /* left: its tick has not been reached */
+    int is_left; /* its tick has not been reached */
 };
 
 static int resume_at(struct probity_descriptors *descriptors, uint32_t trace,
@@ -138,8 +110,8 @@ static int resume_at(struct probity_descriptors *descriptors, uint32_t trace,
     descriptors->states = states;
     states[trace] = (struct descriptors_state){.tick = waits->tick, .is_left = 1};
     if (index->files_payload != NULL) {
-        states[trace].at = index->files_payload + PROBITY_INDEX_FILES_BYTES;
-        states[trace].end = index->files_payload + waits->files_bytes;
+        states[trace].from.at = index->files_payload + PROBITY_INDEX_FILES_BYTES;
+        states[trace].from.end = index->files_payload + waits->files_bytes;
     }
     descriptors->states_left++;
     return 0;
@@ -161,12 +133,7 @@ int probity_descriptors_resume(struct probity_descriptors *descriptors,
 
 static uint64_t get(struct descriptors_state *state)
 {
-    uint64_t value = 0;
-    const uint8_t *at = probity_varint_get(state->at, state->end, &value);
-
-    state->is_damaged |= at == NULL;
-    state->at = at != NULL ? at : state->end;
-    return at != NULL ? value : 0;
+    return waits_cursor_get(&state->from);
 }
 
 /* Longer texts are damage. */
@@ -174,13 +141,13 @@ static void get_text(struct descriptors_state *state, char text[DESCRIPTOR_TEXT_
 {
     uint64_t bytes = get(state);
 
-    if (bytes >= DESCRIPTOR_TEXT_MAX || bytes > (uint64_t)(state->end - state->at)) {
-        state->is_damaged = 1;
+    if (bytes >= DESCRIPTOR_TEXT_MAX || bytes > (uint64_t)(state->from.end - state->from.at)) {
+        state->from.is_damaged = 1;
         bytes = 0;
     }
-    memcpy(text, state->at, bytes);
+    memcpy(text, state->from.at, bytes);
     text[bytes] = '\0';
-    state->at += bytes;
+    state->from.at += bytes;
 }
 
 static int get_descriptors(struct probity_descriptors *descriptors,
@@ -190,11 +157,11 @@ static int get_descriptors(struct probity_descriptors *descriptors,
     char name[DESCRIPTOR_TEXT_MAX];
     int error = 0;
 
-    for (uint64_t i = 0; error == 0 && i < count && !state->is_damaged; i++) {
+    for (uint64_t i = 0; error == 0 && i < count && !state->from.is_damaged; i++) {
         uint64_t fd = get(state), kind = get(state);
         get_text(state, name);
-        state->is_damaged |= fd > UINT32_MAX || kind > PROBITY_DESCRIPTOR_PEER;
-        if (!state->is_damaged)
+        state->from.is_damaged |= fd > UINT32_MAX || kind > PROBITY_DESCRIPTOR_PEER;
+        if (!state->from.is_damaged)
             error = descriptors_add(descriptors, descriptor_key(trace, (int64_t)fd),
                                     (enum probity_descriptor_kind)kind, name);
     }
@@ -229,13 +196,13 @@ static int take_state(struct probity_descriptors *descriptors, const struct prob
 
     state->is_left = 0;
     descriptors->states_left--;
-    if (state->at == NULL)
+    if (state->from.at == NULL)
         return 0;
     error = get_descriptors(descriptors, state, trace);
     uint64_t count = error == 0 ? get(state) : 0;
-    for (uint64_t i = 0; error == 0 && i < count && !state->is_damaged; i++)
+    for (uint64_t i = 0; error == 0 && i < count && !state->from.is_damaged; i++)
         error = get_call(descriptors, state, waits, trace);
-    return error == 0 && state->is_damaged ? PROBITY_ERROR_DAMAGED : error;
+    return error == 0 && state->from.is_damaged ? PROBITY_ERROR_DAMAGED : error;
 }
 
 int probity_descriptors_follow(struct probity_descriptors *descriptors,
