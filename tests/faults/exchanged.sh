@@ -12,6 +12,15 @@ crafted() { python3 "$SOURCE/tests/tool/crafted.py" "$@"; }
 ${CC:-cc} -O2 -shared -fPIC -o exchange.so "$SOURCE/tests/faults/exchange.c" -ldl ||
     fail "exchange.c does not compile"
 
+# Every function of libc that the tool may pass a path, or a directory to, is intercepted.
+names='access|[a-z]*chmod(at)?|[a-z]*chown(at)?|creat|faccessat|fopen|ftw|glob|link(at)?|mk[a-z]*'
+names+='|nftw|open|open(at|dir)|fdopendir|readdir|readlink(at)?|realpath|remove|rename(at2?)?|rmdir'
+names+='|scandir|l?stat|fstatat|statfs|statx|symlink(at)?|truncate|unlink(at)?|utimensat'
+left_out=$(nm -D --undefined-only "$PROBITY" | sed 's/.* //; s/@.*//; s/64$//' |
+    grep -xE "$names" | grep -vxE 'mktime' | sort -u |
+    comm -23 - <(nm -D --defined-only exchange.so | sed 's/.* //' | sort))
+expect "functions that are not intercepted" "" "$left_out"
+
 # A killed trace that asks for a CSV, and its spool. The spool's header has the trace's inode, so
 # each round fills and links the same file.
 crafted trace kept --killed --csv x --session $SESSION
