@@ -170,6 +170,7 @@ struct cli_output {
     const char *path; /* NULL: stdout */
     char *temporary;  /* NULL: write directly */
     int is_unnamed;   /* has no temporary name until it is closed */
+    int may_replace;  /* -f: an existing file with this name, even one that appears later */
     const char *const *files; /* of a directory: the names in it; see below */
 };
 
@@ -188,7 +189,7 @@ int cli_output_open_named(const struct cli_command *command, const char *path, i
                           struct cli_output *ret_output);
 
 /* keep: 1 gives the file its final name, 0 removes it. Returns CLI_OK, or CLI_FAILURE if the output
- * is incomplete. */
+ * is incomplete, or if the name now exists and may not be replaced. */
 int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep);
 
 /* ---- cli_directory.c, cli_unfinished.c, cli_sigbus.c, cli_memory.c ---- */
@@ -199,6 +200,11 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
 int cli_directory_open(const struct cli_command *command, const char *path, int force,
                     const char *const *files, struct cli_output *ret_output);
 int cli_directory_close(const struct cli_command *command, struct cli_output *output, int keep);
+
+/* Renames a file or directory, but never replaces an existing file. On file systems without
+ * RENAME_NOREPLACE (such as NFS), a file is linked instead; if they have no links either, a file
+ * that appears at the last moment may be replaced. Returns 0, or -1 with errno. */
+int cli_rename_new(const char *from, const char *to);
 
 /* Removes these files, and their directory if it is then empty. Returns 0, or -1 with errno;
  * async-signal-safe. */

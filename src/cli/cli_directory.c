@@ -42,7 +42,8 @@ static int holds_only(const char *path, const char *const *files)
 int cli_directory_open(const struct cli_command *command, const char *path, int force,
                     const char *const *files, struct cli_output *ret_output)
 {
-    struct cli_output output = {.descriptor = -1, .path = path, .files = files};
+    struct cli_output output = {.descriptor = -1, .path = path, .files = files,
+                                .may_replace = force};
     struct stat there;
 
     if (lstat(path, &there) == 0) {
@@ -101,6 +102,8 @@ static int put_in_two_steps(const struct cli_command *command, const struct cli_
  * place. */
 static int put_in_place(const struct cli_command *command, const struct cli_output *output)
 {
+    if (!output->may_replace)
+        return cli_rename_new(output->temporary, output->path);
     if (access(output->path, F_OK) != 0)
         return rename(output->temporary, output->path);
     if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_EXCHANGE) == 0) {

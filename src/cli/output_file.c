@@ -90,6 +90,7 @@ static int open_output(const struct cli_command *command, const char *path, int 
         if (!force && (exists || access(path, F_OK) == 0))
             return cli_fail(command, "'%s' already exists; use -f to overwrite it", path);
         output.path = path;
+        output.may_replace = force;
         status = exists && !S_ISREG(there.st_mode) ? open_special(command, &output)
                                                    : open_temporary(command, must_have_name,
                                                                     &output);
@@ -109,6 +110,17 @@ int cli_output_open_named(const struct cli_command *command, const char *path, i
                           struct cli_output *ret_output)
 {
     return open_output(command, path, force, 1, ret_output);
+}
+
+int cli_rename_new(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (linkat(AT_FDCWD, from, AT_FDCWD, to, 0) == 0)
+        return unlink(from);
+    return errno == EEXIST ? -1 : rename(from, to);
 }
 
 /* The temporary file gets its final name only once all bytes are written. */
@@ -131,7 +143,8 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
         status = cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
         is_whole = 0;
     }
-    if (is_whole && is_named && rename(output->temporary, output->path) != 0) {
+    if (is_whole && is_named &&
+        (output->may_replace ? rename : cli_rename_new)(output->temporary, output->path) != 0) {
         status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
                           output->path, strerror(errno));
         is_whole = 0;

@@ -4,9 +4,11 @@
  * directory at the worst moment: just before call number EXCHANGE_AT of those below, it renames
  * EXCHANGE_FROM to EXCHANGE_FROM.away, and EXCHANGE_TO, which may be a link, to EXCHANGE_FROM. At
  * exit it writes the number of calls to EXCHANGE_REPORT. It runs in the threads of the tool, and
- * must not end it.
+ * must not end it. Calls that libc makes internally are not seen, such as the open() in fopen(), so
+ * every function that takes a path is here; exchanged.sh compares the list with the tool's symbols.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static int calls, failed;
@@ -38,11 +41,12 @@ static void called(void)
 __attribute__((destructor)) static void report(void)
 {
     const char *name = getenv("EXCHANGE_REPORT");
+    int count = calls; /* not those below */
     FILE *stream = name != NULL ? fopen(name, "w") : NULL;
 
     if (stream == NULL)
         return;
-    fprintf(stream, failed ? "failed\n" : "%d\n", calls);
+    fprintf(stream, failed ? "failed\n" : "%d\n", count);
     fclose(stream);
 }
 
@@ -73,12 +77,13 @@ int fcntl(int file, int command, ...)
     return REAL(fcntl)(file, command, argument);
 }
 
-#define WRAP(name, PARAMETERS, ...)                                                                \
-    int name PARAMETERS                                                                            \
+#define WRAP_TYPE(type, name, PARAMETERS, ...)                                                     \
+    type name PARAMETERS                                                                           \
     {                                                                                              \
         called();                                                                                  \
         return REAL(name)(__VA_ARGS__);                                                            \
     }
+#define WRAP(name, PARAMETERS, ...) WRAP_TYPE(int, name, PARAMETERS, __VA_ARGS__)
 WRAP(stat, (const char *file, struct stat *status), file, status)
 WRAP(lstat, (const char *file, struct stat *status), file, status)
 WRAP(fstat, (int file, struct stat *status), file, status)
@@ -91,3 +96,17 @@ WRAP(linkat, (int at, const char *from, int to_at, const char *to, int flags), a
      flags)
 WRAP(ftruncate, (int file, off_t length), file, length)
 WRAP(fsync, (int file), file)
+WRAP(access, (const char *file, int mode), file, mode)
+WRAP(mkdir, (const char *name, mode_t mode), name, mode)
+WRAP(rmdir, (const char *name), name)
+WRAP(mkostemp, (char *name, int flags), name, flags)
+WRAP(renameat2, (int at, const char *from, int to_at, const char *to, unsigned flags), at, from,
+     to_at, to, flags)
+WRAP(statfs, (const char *file, struct statfs *status), file, status)
+WRAP_TYPE(char *, mkdtemp, (char *name), name)
+WRAP_TYPE(char *, realpath, (const char *name, char *resolved), name, resolved)
+WRAP_TYPE(DIR *, opendir, (const char *name), name)
+WRAP_TYPE(DIR *, fdopendir, (int file), file)
+WRAP_TYPE(FILE *, fopen, (const char *name, const char *mode), name, mode)
+WRAP_TYPE(struct dirent *, readdir, (DIR *directory), directory)
+WRAP_TYPE(ssize_t, readlink, (const char *name, char *text, size_t size), name, text, size)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A directory of traces or spools is replaced by a link to a directory with files of the same names,
-# between any two of the tool's system calls on files: between a check and the use of what was
+# A directory of traces, spools or outputs is replaced by a link to a directory with files of the
+# same names, between any two of the tool's calls on files: between a check and the use of what was
 # checked, too. No file there is changed or removed. CAMPAIGN=yes: between all calls, not a sample.
 # variants: gcc
 # timeout: 900
@@ -11,6 +11,15 @@ crafted() { python3 "$SOURCE/tests/tool/crafted.py" "$@"; }
 # The library that intercepts the calls does not work with sanitizers.
 ${CC:-cc} -O2 -shared -fPIC -o exchange.so "$SOURCE/tests/faults/exchange.c" -ldl ||
     fail "exchange.c does not compile"
+
+# Every function of libc that the tool may pass a path, or a directory to, is intercepted.
+names='access|[a-z]*chmod(at)?|[a-z]*chown(at)?|creat|faccessat|fopen|ftw|glob|link(at)?|mk[a-z]*'
+names+='|nftw|open|open(at|dir)|fdopendir|readdir|readlink(at)?|realpath|remove|rename(at2?)?|rmdir'
+names+='|scandir|l?stat|fstatat|statfs|statx|symlink(at)?|truncate|unlink(at)?|utimensat'
+left_out=$(nm -D --undefined-only "$PROBITY" | sed 's/.* //; s/@.*//; s/64$//' |
+    grep -xE "$names" | grep -vxE 'mktime' | sort -u |
+    comm -23 - <(nm -D --defined-only exchange.so | sed 's/.* //' | sort))
+expect "functions that are not intercepted" "" "$left_out"
 
 # A killed trace that asks for a CSV, and its spool. The spool's header has the trace's inode, so
 # each round fills and links the same file.
@@ -32,9 +41,14 @@ prepare() {
         echo precious > "victim/$name"
     done
     chmod 600 victim/{*,.p*}
+    mkdir victim/directory
+    for name in out directory/{metadata,stream}; do
+        echo precious > "victim/$name"
+    done
     ln -s victim link
 }
-contents() { (cd victim && ls -A && cat ./* .p*); }
+contents() { (cd victim && ls -A && cat ./[!d]* .p* directory/*); }
+is_done() { [ ! -e "$1" ]; } # $1 the spool
 
 # $1 description, $2 directory of the spool, $3 prefix of names in it, $4 directory to replace; the
 # rest is run
@@ -45,7 +59,8 @@ exchanged() {
     wanted=$(contents)
     LD_PRELOAD=$WORK/exchange.so EXCHANGE_REPORT=$WORK/report "$@" > output 2>&1 ||
         fail "$what, nothing is replaced: $(cat output)"
-    [ ! -e "$place/$prefix$SESSION.0" ] || fail "$what, nothing is replaced: the spool is left"
+    is_done "$place/$prefix$SESSION.0" ||
+        fail "$what, nothing is replaced: left: $(ls -A "$place" traces)"
     calls=$(cat report)
     [ "$calls" -gt 20 ] || fail "$what: only $calls calls were seen"
     [ "${CAMPAIGN:-}" = yes ] || step=7
@@ -66,4 +81,15 @@ exchanged "spool in the trace's directory" traces .probity- traces "$PROBITY" re
 exchanged "spool in its directory" spools "" spools "$PROBITY" recover $TRACE
 exchanged "trace of a spool" spools "" traces "$PROBITY" spools --recover
 exchanged "removed spool" spools "" spools "$PROBITY" spools --remove --lose-records
+
+# Without -f, nothing that exists is replaced.
+is_done() { [ -e traces/out ] || [ -e traces/directory ]; }
+# New names are no harm: the link might have been there before the command.
+contents() { (cd victim && cat t.* .p* out directory/{metadata,stream}); }
+cp "$SOURCE/tests/golden/good/names.probity" closed.probity
+exchanged "CSV" spools "" traces "$PROBITY" csv -o traces/out closed.probity
+exchanged "merged trace" spools "" traces "$PROBITY" merge -o traces/out closed.probity
+exchanged "database" spools "" traces "$PROBITY" export --format sqlite -o traces/out closed.probity
+exchanged "directory" spools "" traces "$PROBITY" export --format ctf -o traces/directory \
+    closed.probity
 finish

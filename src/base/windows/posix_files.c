@@ -461,28 +461,29 @@ int linkat(int from, const char *path, int to, const char *link, int flags)
     return MoveFileExA(whole, linked, 0) ? 0 : probity_posix_fail();
 }
 
-int renameat(int from, const char *path, int to, const char *name)
+int renameat2(int from, const char *path, int to, const char *name, unsigned flags)
 {
     char whole[PATH_MAX], renamed[PATH_MAX];
 
+    if (flags & RENAME_EXCHANGE) {
+        errno = EINVAL;
+        return -1;
+    }
     if (probity_posix_path_in(from, path, whole) != 0 ||
         probity_posix_path_in(to, name, renamed) != 0)
         return -1;
-    return MoveFileExA(whole, renamed, MOVEFILE_REPLACE_EXISTING) ? 0 : probity_posix_fail();
+    return MoveFileExA(whole, renamed, flags & RENAME_NOREPLACE ? 0 : MOVEFILE_REPLACE_EXISTING)
+               ? 0 : probity_posix_fail();
+}
+
+int renameat(int from, const char *path, int to, const char *name)
+{
+    return renameat2(from, path, to, name, 0);
 }
 
 int rename(const char *from, const char *to)
 {
     return renameat(AT_FDCWD, from, AT_FDCWD, to);
-}
-
-int renameat2(int from, const char *path, int to, const char *name, unsigned flags)
-{
-    if (flags & RENAME_EXCHANGE) {
-        errno = EINVAL;
-        return -1;
-    }
-    return renameat(from, path, to, name);
 }
 
 ssize_t readlink(const char *path, char *text, size_t room)
