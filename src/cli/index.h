@@ -19,10 +19,11 @@ void cli_index_use(const struct cli_command *command, const struct cli_range *ra
                    int without_waits, struct probity_reader_options *options);
 
 /* Lets a second reader use the indexes of a first one, which reads the same traces and remains
- * open: those in memory are not made again. */
+ * open. Those in memory are not made again. */
 void cli_index_share(const struct probity_reader *first, struct probity_reader_options *options);
 
-/* The same as cli_index_use() without a range, for a trace of any size, from which many windows are read. */
+/* The same as cli_index_use() without a range, for a trace of any size, from which many windows are
+ * read. */
 void cli_index_use_always(const struct cli_command *command,
                           struct probity_reader_options *options);
 

@@ -375,7 +375,7 @@ const struct probity_path *probity_why_paths(const struct probity_why *why)
     return why->path;
 }
 
-/* Without waits, only a path's parts in other threads would be shown, and there are none, whether or
+/* Of a path, only the parts in other threads are shown. Without waits, there are none, whether or
  * not records were evicted. */
 struct probity_waits_facts probity_why_facts(const struct probity_why *why)
 {
