@@ -89,6 +89,26 @@ void cli_index_use(const struct cli_command *command, const struct cli_range *ra
     options->index_context = (void *)(uintptr_t)command;
 }
 
+static int open_shared(void *context, const char *path, const struct probity_range *trace,
+                       int attempt)
+{
+    const struct probity_reader *first = context;
+
+    (void)trace;
+    for (size_t i = 0; attempt == 0 && i < probity_reader_traces(first); i++) {
+        int file = probity_reader_index(first, i);
+        if (file >= 0 && strcmp(probity_reader_facts(first, i)->path, path) == 0)
+            return fcntl(file, F_DUPFD_CLOEXEC, 0);
+    }
+    return -1;
+}
+
+void cli_index_share(const struct probity_reader *first, struct probity_reader_options *options)
+{
+    options->open_index = open_shared;
+    options->index_context = (void *)(uintptr_t)first;
+}
+
 void cli_index_use_always(const struct cli_command *command,
                           struct probity_reader_options *options)
 {

@@ -18,7 +18,12 @@ enum { CLI_INDEX_WINDOWS_BYTES = 256 << 10 };
 void cli_index_use(const struct cli_command *command, const struct cli_range *range,
                    int without_waits, struct probity_reader_options *options);
 
-/* The same without a range, for a trace of any size, from which many windows are read. */
+/* Lets a second reader use the indexes of a first one, which reads the same traces and remains
+ * open. Those in memory are not made again. */
+void cli_index_share(const struct probity_reader *first, struct probity_reader_options *options);
+
+/* The same as cli_index_use() without a range, for a trace of any size, from which many windows are
+ * read. */
 void cli_index_use_always(const struct cli_command *command,
                           struct probity_reader_options *options);
 

@@ -115,6 +115,35 @@ int cli_query_read(struct cli_query *answer, struct probity_reader *reader,
     return error == 0 && got < 0 ? got : error;
 }
 
+static int read_range(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
+                      uint64_t to_ns, const struct cli_query_pass *pass)
+{
+    int error = probity_reader_set_window(reader, from_ns, to_ns);
+
+    answer->begin_ns = from_ns;
+    answer->end_ns = to_ns;
+    return error == 0 ? cli_query_read(answer, reader, pass) : error;
+}
+
+int cli_query_read_again(struct cli_query *answer, const struct probity_reader *first,
+                         uint64_t from_ns, uint64_t to_ns, const struct cli_query_pass *pass,
+                         struct probity_reader **ret_again)
+{
+    size_t count = probity_reader_traces(first);
+    const char **paths = calloc(count, sizeof *paths);
+    struct probity_reader_options options = {0};
+    int error = paths != NULL ? 0 : PROBITY_ERROR_MEMORY;
+
+    for (size_t i = 0; error == 0 && i < count; i++)
+        paths[i] = probity_reader_facts(first, i)->path;
+    cli_align_use(&options);
+    cli_index_share(first, &options);
+    if (error == 0)
+        error = probity_reader_open(paths, count, &options, NULL, ret_again);
+    free(paths);
+    return error == 0 ? read_range(answer, *ret_again, from_ns, to_ns, pass) : error;
+}
+
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
 {
     const struct cli_query_steps *steps = answer->steps;

@@ -158,7 +158,15 @@ struct cli_query_pass {
 int cli_query_read(struct cli_query *answer, struct probity_reader *reader,
                    const struct cli_query_pass *pass);
 
-/* The same with the steps of the command, and finishes. Returns 0 or an error. */
+/* Opens a second reader of the traces of the first, which remains open, and reads a shorter range
+ * of them. Thread states are left out. The caller closes the reader, also if this fails. Returns 0
+ * or an error. */
+int cli_query_read_again(struct cli_query *answer, const struct probity_reader *first,
+                         uint64_t from_ns, uint64_t to_ns, const struct cli_query_pass *pass,
+                         struct probity_reader **ret_again);
+
+/* The same as cli_query_read() with the steps of the command, and finishes. Returns 0 or an
+ * error. */
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader);
 
 /* Adds the profile-mode counts that pass --tid to `report`, and their number of calls to *calls,

@@ -11,6 +11,9 @@
 /* Compressed bytes are buffered, because three make four characters. */
 enum { PACKED_BYTES = 3 << 14, TEXT_BYTES = 4 << 14, BUFFER_BYTES = 8192 };
 
+/* Level 9 takes four times as long, for 1.5 % fewer bytes. */
+enum { LEVEL = 6 };
+
 struct view_stream {
     FILE *to;
     z_stream deflate;
@@ -95,8 +98,8 @@ FILE *probity_view_stream_open(FILE *to)
     stream->deflate.avail_out = PACKED_BYTES;
     /* Numbers, even in JSON, have few short repetitions that save more than a good code for each
      * byte. */
-    if (deflateInit2(&stream->deflate, 9, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, Z_FILTERED) !=
-        Z_OK) {
+    if (deflateInit2(&stream->deflate, LEVEL, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL,
+                     Z_FILTERED) != Z_OK) {
         free(stream);
         return NULL;
     }

@@ -402,6 +402,11 @@ int probity_reader_may_have_requests(const struct probity_reader *reader)
     return !have_contents(reader, PROBITY_INDEX_NO_REQUESTS);
 }
 
+int probity_reader_index(const struct probity_reader *reader, size_t trace)
+{
+    return reader->traces[trace].index.file;
+}
+
 int probity_reader_may_wait(const struct probity_reader *reader)
 {
     for (size_t i = 0; i < reader->count; i++) {

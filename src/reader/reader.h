@@ -286,6 +286,9 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
  * if all traces have an index according to which there are none. */
 int probity_reader_may_wait(const struct probity_reader *reader);
 
+/* Descriptor of the index of a trace, which remains the reader's; -1: it has none. */
+int probity_reader_index(const struct probity_reader *reader, size_t trace);
+
 /* Whether a request may begin in a trace: as above. */
 int probity_reader_may_have_requests(const struct probity_reader *reader);
 

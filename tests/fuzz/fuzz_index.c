@@ -32,7 +32,7 @@ enum { READERS = sizeof readers / sizeof *readers, KEPT = 8, OUTPUT_MAX = 1 << 2
 
 const int target_ways = READERS;
 
-static char pattern[] = "*";
+static char pattern[] = "*", of_functions[] = "--function=*";
 
 static struct place {
     char directory[64], trace[80], index[88], sched[88];
@@ -274,8 +274,13 @@ static int line_make(const struct cli_command *command, uint64_t *state,
     ret_arguments[count++] = since;
     ret_arguments[count++] = until;
     if (draw(state) % 2 == 0) {
+        int is_of_calls = command == &cli_command_path || command == &cli_command_why;
         if (strstr(command->usage, "NAME") != NULL)
             ret_arguments[count++] = pattern;
+        /* These read less if the index has the bits that calls match and that there are no waits;
+         * without functions, if it has those that no request begins, too. */
+        if (is_of_calls && draw(state) % 2 == 0)
+            ret_arguments[count++] = of_functions;
         ret_arguments[count++] = place.trace;
     } else {
         for (int i = 2; i < made && count < LINE_ARGUMENTS_MAX; i++)

@@ -439,17 +439,27 @@ static void forget_all(struct probity_path *path, uint32_t trace)
     }
 }
 
-int probity_path_put(struct probity_path *path, const struct probity_event *event)
+int probity_path_know(struct probity_path *path, const struct probity_event *event)
 {
     int error = know_thread(path, event);
 
-    if (error == 0 && event->kind == PROBITY_EVENT_THREAD_NAME)
-        error = probity_thread_table_name(&path->threads, event);
+    return error == 0 && event->kind == PROBITY_EVENT_THREAD_NAME
+               ? probity_thread_table_name(&path->threads, event)
+               : error;
+}
+
+int probity_path_put(struct probity_path *path, const struct probity_event *event)
+{
+    int error = probity_path_know(path, event);
+
     if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
         forget_all(path, event->trace);
     if (error != 0)
         return error;
-    error = probity_thread_states_put(path->states, event);
+    if (event->kind == PROBITY_EVENT_THREAD_STATE) {
+        path->has_states = 1;
+        error = probity_thread_states_put(path->states, event);
+    }
     if (error != 0)
         return error;
     error = probity_wait_names_put(&path->names, path->waits, event);
@@ -474,12 +484,29 @@ const struct probity_thread_label *probity_path_thread(const struct probity_path
     return path_label(path, thread_slot);
 }
 
+/* Whether a part of a path is unknown. */
+static int is_incomplete(const struct probity_path *path)
+{
+    for (size_t i = 0; i < path->span_count; i++) {
+        const struct probity_path_span *span = path->spans[i];
+        for (size_t part = 0; part < span->part_count; part++) {
+            if (span->parts[part].state == PROBITY_PATH_UNKNOWN)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* Without waits, no path leads to another thread, so that evicted records of those do not matter;
+ * their number would depend on where reading begins. */
 struct probity_waits_facts probity_path_facts(const struct probity_path *path)
 {
     struct probity_waits_facts facts = probity_waits_facts(path->waits);
 
     facts.holds_forgotten += path->waits_forgotten;
     facts.points_forgotten += probity_thread_states_forgotten(path->states);
+    if (facts.waits == 0 && !path->has_states && !is_incomplete(path))
+        facts.points_forgotten = 0;
     return facts;
 }
 

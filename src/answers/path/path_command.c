@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "answers/path/path_choose.h"
 #include "answers/path/path_print.h"
 #include "answers/report/states_print.h"
 #include "cli/filter.h"
@@ -16,6 +17,8 @@ enum { SLOWEST_MAX = 100000 };
 struct path_call {
     struct cli_query answer;
     struct probity_path *path;
+    struct probity_path_choice *choice; /* first, to read less for the paths; NULL: not possible */
+    struct probity_reader *again;       /* reads for the paths then; or NULL */
     struct probity_path_options options;
     struct symbols_addresses *symbols;
     struct cli_filter from, to;
@@ -58,6 +61,16 @@ static int is_wanted(void *context, uint32_t tid)
     return cli_filter_passes(&call->answer.tids, tid, NULL, 0);
 }
 
+/* Whether the slowest calls can be found without their paths. */
+static int may_choose(const struct path_call *call)
+{
+    const struct probity_reader *reader = call->answer.reader;
+
+    return call->function != NULL && call->options.slowest <= PROBITY_PATH_CHOICE_MAX &&
+           probity_reader_traces(reader) == 1 && !probity_reader_may_wait(reader) &&
+           probity_reader_do_calls_match(reader) && !probity_states_are_known(reader);
+}
+
 static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct path_call *call = context;
@@ -69,21 +82,38 @@ static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
     call->symbols = symbols_addresses_open(cli_memory_end);
     call->options.symbols = cli_wait_symbols(call->symbols);
     call->options.resumed = call->answer.reader;
-    return probity_path_open(&call->options, &call->path);
+    return may_choose(call) ? probity_path_choice_open(&call->options, &call->choice)
+                            : probity_path_open(&call->options, &call->path);
 }
 
-static int put_event(void *context, const struct probity_event *event)
+static int put_to_path(void *context, const struct probity_event *event)
 {
     struct path_call *call = context;
 
     return probity_path_put(call->path, event);
 }
 
-static uint64_t count_pending(void *context)
+static int put_event(void *context, const struct probity_event *event)
+{
+    const struct path_call *call = context;
+
+    return call->choice != NULL ? probity_path_choice_put(call->choice, event)
+                                : put_to_path(context, event);
+}
+
+static uint64_t count_pending_of_path(void *context)
 {
     const struct path_call *call = context;
 
     return probity_path_pending(call->path);
+}
+
+static uint64_t count_pending(void *context)
+{
+    const struct path_call *call = context;
+
+    return call->choice != NULL ? probity_path_choice_pending(call->choice)
+                                : count_pending_of_path(context);
 }
 
 /* Without functions and probes, spans are requests. Unmatched calls would be reported, too. */
@@ -96,11 +126,20 @@ static int is_empty(void *context, const struct probity_reader *reader)
            !probity_states_are_known(reader);
 }
 
+/* Reads again, from shortly before the slowest calls, for their paths. */
 static int finish_path(void *context, const struct probity_reader *reader)
 {
-    (void)context;
-    (void)reader;
-    return 0;
+    struct path_call *call = context;
+    const struct cli_query_pass pass = {put_to_path, count_pending_of_path, call};
+    struct probity_path_options *options = &call->options;
+
+    if (call->choice == NULL)
+        return 0;
+    probity_path_choice_range(call->choice, &options->from_ns, &options->to_ns);
+    int error = probity_path_open(options, &call->path);
+    return error == 0 ? cli_query_read_again(&call->answer, reader, options->from_ns,
+                                             options->to_ns, &pass, &call->again)
+                      : error;
 }
 
 static int print_path(void *context, FILE *stream, const struct probity_reader *reader,
@@ -165,8 +204,12 @@ static void release(void *context)
     struct path_call *call = context;
 
     symbols_addresses_close(call->symbols);
+    if (call->choice != NULL)
+        probity_path_choice_close(call->choice);
     if (call->path != NULL)
         probity_path_close(call->path);
+    if (call->again != NULL)
+        probity_reader_close(call->again);
     cli_filter_release(&call->from);
     cli_filter_release(&call->to);
 }

@@ -44,6 +44,7 @@ struct probity_path {
     struct probity_path_options options;
     struct probity_waits *waits;
     struct probity_thread_states *states;
+    int has_states; /* there was at least one */
     struct probity_wait_names names;
     struct probity_thread_table threads;
     const struct probity_thread_label **labels; /* by slot */

@@ -327,12 +327,15 @@ int probity_why_put(struct probity_why *why, const struct probity_event *event)
 
     if (error != 0)
         return error;
-    if (event->kind == PROBITY_EVENT_THREAD_STATE)
+    if (event->kind == PROBITY_EVENT_THREAD_STATE) {
+        why->has_states = 1;
         return probity_path_put(why->path, event);
+    }
     error = know_thread(why, event->thread_slot);
     if (error != 0)
         return error;
-    error = probity_path_put(why->path, event);
+    error = why->options.has_no_waits ? probity_path_know(why->path, event)
+                                      : probity_path_put(why->path, event);
     if (error != 0)
         return error;
     error = probity_scopes_put(why->scopes, event, &listener);
@@ -370,6 +373,17 @@ const struct probity_path_span *probity_why_path(const struct probity_why *why,
 const struct probity_path *probity_why_paths(const struct probity_why *why)
 {
     return why->path;
+}
+
+/* Of a path, only the parts in other threads are shown. Without waits, there are none, whether or
+ * not records were evicted. */
+struct probity_waits_facts probity_why_facts(const struct probity_why *why)
+{
+    struct probity_waits_facts facts = probity_path_facts(why->path);
+
+    if (facts.waits == 0 && !why->has_states)
+        facts.points_forgotten = 0;
+    return facts;
 }
 
 /* ---- Open and close ----------------------------------------------------------------------------

@@ -140,6 +140,9 @@ struct probity_why_options {
     unsigned (*marks)(void *context, const struct probity_event *event);
     void *context;
     struct probity_wait_symbols symbols;
+    /* 1: the traces have neither waits nor thread states, and each exit matches the innermost open
+     * call, so that no path leads to another thread: paths are left out. */
+    int has_no_waits;
     const struct probity_reader *resumed; /* continue from its states, if records are left out; or
                                            * NULL */
 };
@@ -163,7 +166,7 @@ uint64_t probity_why_pending(const struct probity_why *why);
 const struct probity_why_case *const *probity_why_cases(const struct probity_why *why,
                                                         size_t *ret_count);
 
-/* The critical path of a case; NULL if it is not known. */
+/* The critical path of a case, for the part that other threads had; NULL if it is not known. */
 const struct probity_path_span *probity_why_path(const struct probity_why *why,
                                                  const struct probity_why_case *of);
 
@@ -182,8 +185,11 @@ uint64_t probity_why_rank(const struct probity_why_group *group, uint64_t ns);
 struct probity_why_value probity_why_value_of(const struct probity_why_case *of, size_t node);
 struct probity_why_value probity_why_usual(const struct probity_why_group *group, size_t node);
 
-/* For threads, facts and repairs. */
+/* For threads and repairs. */
 const struct probity_path *probity_why_paths(const struct probity_why *why);
+
+/* What is known about waits. */
+struct probity_waits_facts probity_why_facts(const struct probity_why *why);
 
 void probity_why_close(struct probity_why *why);
 

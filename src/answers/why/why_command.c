@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "answers/report/states_print.h"
 #include "answers/why/why_print.h"
 #include "cli/filter.h"
 #include "cli/query.h"
@@ -81,6 +82,9 @@ static int open_why(void *context, uint64_t from_ns, uint64_t to_ns)
     call->symbols = symbols_addresses_open(cli_memory_end);
     call->options.symbols = cli_wait_symbols(call->symbols);
     call->options.resumed = call->answer.reader;
+    call->options.has_no_waits = !probity_reader_may_wait(call->answer.reader) &&
+                                 probity_reader_do_calls_match(call->answer.reader) &&
+                                 !probity_states_are_known(call->answer.reader);
     return probity_why_open(&call->options, &call->why);
 }
 

@@ -42,6 +42,7 @@ struct probity_why {
     struct probity_path *path;
     struct probity_scopes *scopes;
     struct probity_thread_states *states;
+    int has_states; /* there was at least one */
     struct why_thread *threads; /* by slot */
     uint32_t thread_count;
     struct why_unit *free;

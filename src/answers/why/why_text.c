@@ -219,7 +219,7 @@ static void put_dump(FILE *stream, const struct probity_why_dump *dump)
 void probity_why_text(FILE *stream, int has_color, const struct probity_why_answer *answer)
 {
     const struct probity_path *path = probity_why_paths(answer->why);
-    struct probity_waits_facts facts = probity_path_facts(path);
+    struct probity_waits_facts facts = probity_why_facts(answer->why);
     size_t count;
     const struct probity_why_case *const *cases = probity_why_cases(answer->why, &count);
 
