@@ -34,9 +34,9 @@ int main(int count, char **arguments)
 {
     if (count > 1 && strcmp(arguments[1], "snapshot") == 0)
         return snapshot(count > 2);
-    int number = 0, most = count > 2 ? atoi(arguments[2]) : INT_MAX;
+    int number = tick(0), most = count > 2 ? atoi(arguments[2]) : INT_MAX;
 
-    printf("running\n");
+    printf("running\n"); /* from here on, it records */
     fflush(stdout);
     while (count > 1 ? GetFileAttributesA(arguments[1]) == INVALID_FILE_ATTRIBUTES
                      : number < 1000) {
