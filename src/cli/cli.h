@@ -206,6 +206,9 @@ int cli_directory_close(const struct cli_command *command, struct cli_output *ou
  * that appears at the last moment may be replaced. Returns 0, or -1 with errno. */
 int cli_rename_new(const char *from, const char *to);
 
+/* Prints why (errno) an output did not get its final name. Returns CLI_FAILURE. */
+int cli_fail_rename(const struct cli_command *command, const struct cli_output *output);
+
 /* Removes these files, and their directory if it is then empty. Returns 0, or -1 with errno;
  * async-signal-safe. */
 int cli_remove_directory(const char *path, const char *const *files);

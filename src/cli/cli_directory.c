@@ -118,8 +118,7 @@ int cli_directory_close(const struct cli_command *command, struct cli_output *ou
     int status = CLI_OK;
 
     if (keep && put_in_place(command, output) != 0) {
-        status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
-                          output->path, strerror(errno));
+        status = cli_fail_rename(command, output);
         keep = 0;
     }
     if (!keep)

@@ -87,7 +87,7 @@ static int open_output(const struct cli_command *command, const char *path, int 
 
     if (path != NULL && strcmp(path, "-") != 0) {
         int exists = stat(path, &there) == 0;
-        if (!force && (exists || access(path, F_OK) == 0))
+        if (!force && (exists || lstat(path, &there) == 0)) /* a link to nothing exists, too */
             return cli_fail(command, "'%s' already exists; use -f to overwrite it", path);
         output.path = path;
         output.may_replace = force;
@@ -116,11 +116,21 @@ int cli_rename_new(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return 0;
-    if (errno != EINVAL && errno != ENOSYS)
+    if (errno != EINVAL && errno != ENOSYS && errno != EPERM) /* EPERM: of a filter of calls */
         return -1;
-    if (linkat(AT_FDCWD, from, AT_FDCWD, to, 0) == 0)
-        return unlink(from);
+    if (linkat(AT_FDCWD, from, AT_FDCWD, to, 0) == 0) {
+        (void)unlink(from);
+        return 0;
+    }
     return errno == EEXIST ? -1 : rename(from, to);
+}
+
+int cli_fail_rename(const struct cli_command *command, const struct cli_output *output)
+{
+    if (errno == EEXIST && !output->may_replace)
+        return cli_fail(command, "'%s' already exists; use -f to overwrite it", output->path);
+    return cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary, output->path,
+                    strerror(errno));
 }
 
 /* The temporary file gets its final name only once all bytes are written. */
@@ -145,8 +155,7 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
     }
     if (is_whole && is_named &&
         (output->may_replace ? rename : cli_rename_new)(output->temporary, output->path) != 0) {
-        status = cli_fail(command, "cannot rename '%s' to '%s': %s", output->temporary,
-                          output->path, strerror(errno));
+        status = cli_fail_rename(command, output);
         is_whole = 0;
     }
     if (!is_whole && is_named && unlink(output->temporary) != 0)

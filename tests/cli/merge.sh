@@ -49,6 +49,12 @@ expect "control characters" 'a_b ' "$(names_in odd)"
 
 # Refused; nothing is written.
 merges 1 'already exists' -o both third
+# A link to nothing is found before the work is done.
+ln -s nothing dangling
+merges 1 "'dangling' already exists" -o dangling third
+[ -L dangling ] || fail "a link to nothing was replaced"
+[ ! -e nothing ] || fail "a link to nothing was followed"
+rm dangling
 ln third third.link
 merges 1 'is the same trace' -o none third third.link
 merges 1 'is the same trace' -o none one/run.probity first
