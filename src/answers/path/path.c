@@ -439,7 +439,7 @@ static void forget_all(struct probity_path *path, uint32_t trace)
     }
 }
 
-int probity_path_know(struct probity_path *path, const struct probity_event *event)
+int probity_path_note_thread(struct probity_path *path, const struct probity_event *event)
 {
     int error = know_thread(path, event);
 
@@ -450,7 +450,7 @@ int probity_path_know(struct probity_path *path, const struct probity_event *eve
 
 int probity_path_put(struct probity_path *path, const struct probity_event *event)
 {
-    int error = probity_path_know(path, event);
+    int error = probity_path_note_thread(path, event);
 
     if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
         forget_all(path, event->trace);

@@ -106,8 +106,8 @@ void probity_path_choose(struct probity_path *path, uint64_t at_ns);
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_path_put(struct probity_path *path, const struct probity_event *event);
 
-/* Only knows the thread of an event: its paths are not needed. Returns as above. */
-int probity_path_know(struct probity_path *path, const struct probity_event *event);
+/* Only notes the thread of an event whose path is not needed. Returns as above. */
+int probity_path_note_thread(struct probity_path *path, const struct probity_event *event);
 
 /* Number of spans and calls that began in the range and have not ended. */
 uint64_t probity_path_pending(const struct probity_path *path);

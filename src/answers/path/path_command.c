@@ -126,7 +126,8 @@ static int is_empty(void *context, const struct probity_reader *reader)
            !probity_states_are_known(reader);
 }
 
-/* Reads again, from shortly before the slowest calls, for their paths. */
+/* Reads again, from shortly before the slowest calls, for their paths. After damage, which calls
+ * match and are slowest is uncertain: then all is read again. */
 static int finish_path(void *context, const struct probity_reader *reader)
 {
     struct path_call *call = context;
@@ -135,10 +136,12 @@ static int finish_path(void *context, const struct probity_reader *reader)
 
     if (call->choice == NULL)
         return 0;
-    probity_path_choice_range(call->choice, &options->from_ns, &options->to_ns);
+    if (!probity_trace_is_damaged(probity_reader_facts(reader, 0)))
+        probity_path_choice_range(call->choice, &options->from_ns, &options->to_ns);
     int error = probity_path_open(options, &call->path);
-    return error == 0 ? cli_query_read_again(&call->answer, reader, options->from_ns,
-                                             options->to_ns, &pass, &call->again)
+    uint64_t to_ns = options->to_ns != 0 ? options->to_ns : UINT64_MAX;
+    return error == 0 ? cli_query_read_again(&call->answer, reader, options->from_ns, to_ns, &pass,
+                                             &call->again)
                       : error;
 }
 

@@ -334,7 +334,7 @@ int probity_why_put(struct probity_why *why, const struct probity_event *event)
     error = know_thread(why, event->thread_slot);
     if (error != 0)
         return error;
-    error = why->options.has_no_waits ? probity_path_know(why->path, event)
+    error = why->options.has_no_waits ? probity_path_note_thread(why->path, event)
                                       : probity_path_put(why->path, event);
     if (error != 0)
         return error;
@@ -373,6 +373,11 @@ const struct probity_path_span *probity_why_path(const struct probity_why *why,
 const struct probity_path *probity_why_paths(const struct probity_why *why)
 {
     return why->path;
+}
+
+const struct probity_scopes_repairs *probity_why_repairs(const struct probity_why *why)
+{
+    return probity_scopes_repairs(why->scopes);
 }
 
 /* Of a path, only the parts in other threads are shown. Without waits, there are none, whether or

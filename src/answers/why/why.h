@@ -185,8 +185,10 @@ uint64_t probity_why_rank(const struct probity_why_group *group, uint64_t ns);
 struct probity_why_value probity_why_value_of(const struct probity_why_case *of, size_t node);
 struct probity_why_value probity_why_usual(const struct probity_why_group *group, size_t node);
 
-/* For threads and repairs. */
+/* For threads. */
 const struct probity_path *probity_why_paths(const struct probity_why *why);
+
+const struct probity_scopes_repairs *probity_why_repairs(const struct probity_why *why);
 
 /* What is known about waits. */
 struct probity_waits_facts probity_why_facts(const struct probity_why *why);

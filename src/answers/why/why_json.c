@@ -204,11 +204,10 @@ static int put_dump(FILE *stream, const struct probity_why_dump *dump)
 
 int probity_why_json(FILE *stream, const struct probity_why_answer *answer)
 {
-    const struct probity_path *path = probity_why_paths(answer->why);
     struct probity_waits_facts facts = probity_why_facts(answer->why);
     size_t count;
     const struct probity_why_case *const *cases = probity_why_cases(answer->why, &count);
-    int error = probity_report_json_head(stream, answer->reader, probity_path_repairs(path));
+    int error = probity_report_json_head(stream, answer->reader, probity_why_repairs(answer->why));
 
     fprintf(stream, ",\n\"start_ns\": %" PRIu64 ",\n\"what\": \"%s\"",
             probity_reader_start_ns(answer->reader), answer->span != NULL ? "span" : "call");

@@ -218,7 +218,6 @@ static void put_dump(FILE *stream, const struct probity_why_dump *dump)
 
 void probity_why_text(FILE *stream, int has_color, const struct probity_why_answer *answer)
 {
-    const struct probity_path *path = probity_why_paths(answer->why);
     struct probity_waits_facts facts = probity_why_facts(answer->why);
     size_t count;
     const struct probity_why_case *const *cases = probity_why_cases(answer->why, &count);
@@ -239,5 +238,5 @@ void probity_why_text(FILE *stream, int has_color, const struct probity_why_answ
         fprintf(stream, "no such %s begins and ends in the trace\n",
                 answer->span != NULL ? "span" : "call");
     probity_wait_text_facts(stream, &facts);
-    probity_report_foot(stream, has_color, answer->reader, probity_path_repairs(path));
+    probity_report_foot(stream, has_color, answer->reader, probity_why_repairs(answer->why));
 }
