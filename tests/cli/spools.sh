@@ -65,6 +65,7 @@ leave_killed gone.probity 7
 rm gone.probity
 leave_killed replaced.probity 8
 cp replaced.probity copy
+cp replaced.probity before # with the replaced file's inode number, it would be taken for it
 mv copy replaced.probity
 leave_killed linked.probity 9
 mkdir elsewhere
@@ -72,7 +73,6 @@ mv linked.probity elsewhere
 ln -s elsewhere/linked.probity linked.probity
 leave_killed renamed.probity 10
 mv renamed.probity 'new name'
-cp replaced.probity before
 expect "what there is" "gone.probity:gone killed.probity:found linked.probity:gone new name:found \
 replaced.probity:gone" "$("$PROBITY" spools --json | jq -r '.spools[] | select(.state == "dead") |
     (.trace | split("/") | last) + ":" + .trace_state' | sort | paste -s -d ' ')"
