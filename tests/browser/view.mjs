@@ -1384,7 +1384,7 @@ async function overlaidOf(page, kind) {
       expect(`${title} without durations`, "No durations.", await page.locator(".details h3:text-is('Durations, base and new') ~ .none").first().textContent());
       continue;
     }
-    pictured ??= line;
+    pictured ??= { line, title };
     expect(`${title} calls`, JSON.stringify(sides.map((side) => counted(side, row))), JSON.stringify(await sums()));
     const { median } = row.statistics;
     const marks = await page.$$eval(".details .overlay .median", (lines) => lines.map(({ dataset }) => Number(dataset.ns)));
@@ -1392,7 +1392,9 @@ async function overlaidOf(page, kind) {
     const keys = await page.locator(".details .overlay .key").allTextContents();
     keys.forEach((text, index) => expectThat(`${title} legend: ${text}`, text.includes(`${["base", "new"][index]}: ${counted(sides[index], row).toLocaleString("en-US")}`)));
   }
-  await pictured.click();
+  expectThat("a row has durations", pictured !== undefined);
+  await pictured.line.click();
+  await page.waitForFunction((name) => document.querySelector(".details h2")?.textContent === name, pictured.title);
   for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: scheme });
