@@ -16,7 +16,7 @@ struct waits_bytes {
     int error;
 };
 
-/* Makes room for so many bytes after those used. Returns the place of the first, or NULL. */
+/* Makes room for this number of bytes after those used. Returns the place of the first, or NULL. */
 uint8_t *waits_bytes_room(struct waits_bytes *saved, size_t bytes);
 
 void waits_bytes_put(struct waits_bytes *saved, uint64_t value);
