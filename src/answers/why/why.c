@@ -377,7 +377,8 @@ const struct probity_path *probity_why_paths(const struct probity_why *why)
 
 const struct probity_scopes_repairs *probity_why_repairs(const struct probity_why *why)
 {
-    return probity_scopes_repairs(why->scopes);
+    return why->options.has_no_waits ? probity_scopes_repairs(why->scopes)
+                                     : probity_path_repairs(why->path);
 }
 
 /* Of a path, only the parts in other threads are shown. Without waits, there are none, whether or
