@@ -557,7 +557,8 @@ int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid
         collect->spill = spill;
         errno = pthread_create(&collect->thread, NULL, collect_events, collect);
         error = errno != 0 ? -1 : 0;
-        collect->spill = error == 0 ? spill : -1;
+        if (error != 0)
+            collect->spill = -1; /* it remains the caller's */
     }
     int error_number = errno;
     if (error != 0)
