@@ -98,8 +98,8 @@ const drawn = (page) => page.evaluate(() => new Promise((done) => { requestAnima
 
 const screenshot = (page, name) => page.screenshot({ path: `${directory}/${scenario}-${name}.png` });
 
-// A step that can be inspected. Without a screenshot, which takes 0.3 s of CPU time, it is drawn all
-// the same, so that an exception while drawing fails the scenario.
+// A step that can be inspected. Without a screenshot, which takes 0.3 s of CPU time, it is still
+// drawn, so that an exception while drawing fails the scenario.
 const picture = process.env.PICTURES ? screenshot : drawn;
 
 // The table's rows as objects: the sort keys of their cells, and their texts.

@@ -36,7 +36,7 @@ int main(int count, char **arguments)
         return snapshot(count > 2);
     int number = tick(0), most = count > 2 ? atoi(arguments[2]) : INT_MAX;
 
-    printf("running\n"); /* from here on, it records */
+    printf("running\n"); /* it records from here on */
     fflush(stdout);
     while (count > 1 ? GetFileAttributesA(arguments[1]) == INVALID_FILE_ATTRIBUTES
                      : number < 1000) {
