@@ -71,6 +71,24 @@ static void take_span(struct prescan *prescan, uint64_t first_tick, uint64_t las
     prescan->has_records = 1;
 }
 
+/* Whether a block would change the span so much that it must be verified first: a damaged header
+ * may claim any time, and shares of the recording ("50%") follow from the span. Blocks in order
+ * lengthen it little by little, so that few are verified. */
+static int is_leap(const struct prescan *prescan, const struct probity_data *data)
+{
+    enum { USUAL_SHARE = 16 };
+    const struct probity_trace_facts *facts = prescan->facts;
+    uint64_t start = facts->info.anchor.ticks;
+
+    if (data->records == 0)
+        return 0;
+    if (!prescan->has_records || data->first_tick < facts->first_tick)
+        return 1;
+    uint64_t length = facts->last_tick > start ? facts->last_tick - start : 0;
+    return data->last_tick > facts->last_tick &&
+           data->last_tick - facts->last_tick > length / USUAL_SHARE;
+}
+
 /* If hits are counted, the span covers only hits and scopes, because only these are shown. */
 static int take_records(struct prescan *prescan, const struct probity_data *data,
                         const uint8_t *payload, size_t bytes)
@@ -129,6 +147,7 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
     struct probity_trace *trace = prescan->trace;
     struct probity_trace_facts *facts = prescan->facts;
     struct probity_data data;
+    int whole = 1;
 
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0) {
         probity_trace_note_damage(prescan->trace, item->offset, item->bytes);
@@ -137,7 +156,11 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
     facts->data_blocks++;
     facts->records += data.records;
     facts->holes += data.holes;
-    int error = take_records(prescan, &data, item->payload, item->header.payload_bytes);
+    int is_damaged = !prescan->is_counting && is_leap(prescan, &data) &&
+                     (whole = probity_scan_verify(scan, item)) != 1;
+    int error = whole < 0 ? whole : 0;
+    if (!is_damaged)
+        error = take_records(prescan, &data, item->payload, item->header.payload_bytes);
     /* A block older than the watermark is late even if not marked. */
     if (error == 0 && ((data.flags & PROBITY_DATA_LATE) || data.first_tick < prescan->watermark))
         error = take_late(prescan, item, &data);
@@ -145,7 +168,7 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
         !probity_spool_tail_overlaps(&trace->rest, &data))
         return error;
     /* A block replaces its words in the rest of the spool only if its records can be read. */
-    int whole = probity_scan_verify(scan, item);
+    whole = probity_scan_verify(scan, item);
     return whole == 1 ? probity_spool_tail_cover(&trace->rest, &data) : whole < 0 ? whole : 0;
 }
 

@@ -54,6 +54,29 @@ for wrong in '' 1x -x 101% 50%% 2026-02-30 2026-13-01 2026-01-01T25:00 2026-01-0
     [ "$wrong" = 20260101 ] || expect "--since '$wrong'" 2 "$status"
 done
 
+# Shares of a damaged recording: headers of two blocks claim times long before and after it.
+python3 - trace > lying << 'END'
+import struct, sys
+trace = bytearray(open(sys.argv[1], "rb").read())
+at, blocks = 16, []
+while at < len(trace):
+    if trace[at + 12] == 2:
+        blocks.append(at + 24)
+    at += 24 + struct.unpack_from("<I", trace, at + 4)[0]
+first, last = blocks[len(blocks) // 3] + 32, blocks[len(blocks) // 2] + 40
+struct.pack_into("<Q", trace, first, 1)
+struct.pack_into("<Q", trace, last, struct.unpack_from("<Q", trace, last)[0] << 1)
+sys.stdout.buffer.write(trace)
+END
+"$PROBITY" csv --columns=wall lying > all 2> reported || true
+[ "$(wc -l < all)" -lt "$total" ] || fail "two blocks are damaged, but no hit is missing"
+status=0
+"$PROBITY" csv --since 50% lying 2> reported > some || status=$?
+expect "50% of a damaged trace: status" 3 "$status"
+expect "50% of a damaged trace" "$(hits_since $((start + (last + 1 - start) / 2)))" \
+    "$(wc -l < some)"
+"$PROBITY" csv --columns=wall trace > all
+
 # Older names
 for names in 'csv --from --to' 'report --from --to' 'timeline --from --to'; do
     read -r command from to <<< "$names"
