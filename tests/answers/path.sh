@@ -67,23 +67,4 @@ for ((at = 3000; at < size; at += size / 6)); do
     [ ! -s output ] || whole "cut at $at" ""
 done
 
-# Damage after the index was made: the calls are those that a whole read finds, and so are repairs
-# (in rare traces, none).
-"$BUILD/bench/gen_scopes" spoiled 2 1
-tool "index" 0 index spoiled
-size=$(stat -c %s spoiled)
-for part in $(seq 6 24); do
-    printf damage | dd of=spoiled bs=1 seek=$((size * part / 30)) conv=notrunc 2> /dev/null
-done
-for command in path why; do
-    ask=("$command" --json --function 'outer*' --since 10% --until 90% spoiled)
-    tool "$command, damaged, by the index" 3 "${ask[@]}"
-    mv output by_index
-    mv spoiled.index kept.index
-    tool "$command, damaged" 3 "${ask[@]}"
-    mv kept.index spoiled.index
-    for key in .repairs .spans .cases; do
-        expect "$command: $key" "$(jq -c "$key" < output)" "$(jq -c "$key" < by_index)"
-    done
-done
 finish
