@@ -158,7 +158,8 @@ for ((i = 0; i < dump_rounds; i++)); do
     dumped=$((dumped + $(find . -name 'dump-*.probity' | wc -l)))
     rm -f dump-*.probity
 done
-dropped=$("$probity" info --json ring.probity | jq '.[0].totals.dropped // 0')
+dropped=$("$probity" info --json ring.probity | jq '.[0].counts |
+    .dropped_no_free_chunk + .dropped_no_memory_or_limit + .dropped_not_writable')
 end_run
 echo "recording to a ring, $dumped dumps, ten a second; records dropped: $dropped"
 table times usual="without dumps" dumps="while dumps are written"

@@ -3,8 +3,9 @@
  * triggers.c WHAT: the cost of a ring and its dumps; bench/triggers.sh sets the environment.
  *
  *     scopes M     M million scopes: ns of one, median of windows; CPU time of all threads for one
- *     requests S   for S s, calls of some 20 us in each of two threads: percentiles of their times;
- *                  a second argument is the interval of dumps, in ms
+ *     requests S THREADS [MS]
+ *                  for S s, calls of some 20 us in each of 1 or 2 threads: percentiles of their times;
+ *                  with MS, the interval of dumps in ms
  *     dump         fills 16 MiB, requests a dump, waits for its file (argument): CPU time that the
  *                  writer thread took
  */
@@ -21,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WINDOW = 300, THREADS = 2, TIMES_MAX = 4 << 20 };
+enum { WINDOW = 300, THREADS_MAX = 2, TIMES_MAX = 4 << 20 };
 
 static volatile unsigned sink;
 
@@ -70,8 +71,8 @@ static void scopes(uint64_t count)
  */
 
 static int is_over;
-static double *times[THREADS];
-static size_t counts[THREADS];
+static double *times[THREADS_MAX];
+static size_t counts[THREADS_MAX];
 
 static void *serve(void *argument)
 {
@@ -92,13 +93,15 @@ static void pause_ms(long ms)
     nanosleep(&rest, NULL);
 }
 
-static void requests(long seconds, long each_ms)
+static void requests(long seconds, int threads, long each_ms)
 {
-    pthread_t thread[THREADS];
-    int numbers[THREADS], dumps = 0;
+    pthread_t thread[THREADS_MAX];
+    int numbers[THREADS_MAX], dumps = 0;
     size_t all = 0;
 
-    for (int i = 0; i < THREADS; i++) {
+    if (threads < 1 || threads > THREADS_MAX)
+        bench_fail("1 or 2 threads");
+    for (int i = 0; i < threads; i++) {
         numbers[i] = i;
         times[i] = malloc(TIMES_MAX * sizeof *times[i]);
         if (times[i] == NULL || pthread_create(&thread[i], NULL, serve, &numbers[i]) != 0)
@@ -109,8 +112,8 @@ static void requests(long seconds, long each_ms)
         dumps += each_ms != 0 && probity_snapshot("bench") == 0;
     }
     __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
-    double *joined = malloc(THREADS * TIMES_MAX * sizeof *joined);
-    for (int i = 0; i < THREADS; i++) {
+    double *joined = malloc((size_t)threads * TIMES_MAX * sizeof *joined);
+    for (int i = 0; i < threads; i++) {
         pthread_join(thread[i], NULL);
         if (joined != NULL)
             memcpy(joined + all, times[i], counts[i] * sizeof *joined);
@@ -172,8 +175,8 @@ int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "scopes") == 0)
         scopes(strtoull(argv[2], NULL, 10) * 1000000);
-    else if (argc > 2 && strcmp(argv[1], "requests") == 0)
-        requests(atol(argv[2]), argc > 3 ? atol(argv[3]) : 0);
+    else if (argc > 3 && strcmp(argv[1], "requests") == 0)
+        requests(atol(argv[2]), atoi(argv[3]), argc > 4 ? atol(argv[4]) : 0);
     else if (argc > 2 && strcmp(argv[1], "dump") == 0)
         dump(argv[2]);
     else

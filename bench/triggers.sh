@@ -53,23 +53,31 @@ for i in "${!variants[@]}"; do
         "$(least_median "scopes.$i" 3 | cut -d' ' -f2)"
 done
 
-dropped=0
-for ((round = 0; round < rounds; round++)); do
-    for each in 0 100; do
-        PROBITY_OUT=t.probity PROBITY_RING=1s PROBITY_DUMPS=before=200ms \
-            "$program" requests "$seconds" $each >> "requests.$each"
-        dropped=$((dropped + $("$probity" info --json t.probity | jq '.[0].totals.dropped // 0')))
-        rm -f t*.probity
+# One thread leaves the second CPU to the writer; two compete with it.
+for threads in 1 2; do
+    lost=0 stalls=0
+    for ((round = 0; round < rounds; round++)); do
+        for each in 0 100; do
+            PROBITY_OUT=t.probity PROBITY_RING=1s PROBITY_DUMPS=before=200ms \
+                "$program" requests "$seconds" $threads $each >> "requests.$threads.$each"
+            read -r count more < <("$probity" info --json t.probity | jq -r '.[0].counts |
+                "\(.dropped_no_free_chunk + .dropped_no_memory_or_limit + .dropped_not_writable)" +
+                " \(.stalls)"')
+            lost=$((lost + count)) stalls=$((stalls + more))
+            rm -f t*.probity
+        done
     done
+    echo "requests, $threads thread(s): p50, p99, p99.9 in us (medians of rounds)"
+    for each in 0 100; do
+        printf '  %-40s' "$([ $each = 0 ] && echo "without dumps" ||
+            echo "with a dump each $each ms")"
+        for column in 3 4 5; do
+            printf ' %9.2f' "$(least_median "requests.$threads.$each" $column | cut -d' ' -f2)"
+        done
+        echo
+    done
+    echo "  records dropped: $lost, stalls: $stalls"
 done
-printf 'requests, two threads: p50, p99, p99.9 in us (medians of rounds)\n'
-for each in 0 100; do
-    printf '  %-40s' "$([ $each = 0 ] && echo "without dumps" || echo "with a dump each $each ms")"
-    for column in 3 4 5; do printf ' %9.2f' "$(least_median "requests.$each" $column |
-        cut -d' ' -f2)"; done
-    echo
-done
-echo "  records dropped: $dropped"
 
 for ((round = 0; round < rounds; round++)); do
     PROBITY_OUT=t.probity PROBITY_RING=64M "$program" dump t-1.probity >> written
