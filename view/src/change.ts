@@ -40,6 +40,12 @@ export function tone({ verdict }: Change): string {
     return verdict === "slower" || verdict === "more" || verdict === "added" ? "worse" : "better";
 }
 
+/** The verdict and its interval, in as few words as a table has room for; `hint` says all. */
+export function brief(each: Change): string {
+    const interval = each.low !== null && each.high !== null ? `, ${changeText(each.low)} to ${changeText(each.high)}` : "";
+    return `${each.verdict}${interval}`;
+}
+
 export function hint(each: Change): string {
     const interval = each.low !== null && each.high !== null ? `, between ${changeText(each.low)} and ${changeText(each.high)}` : "";
     const needed = each.verdict === "inconclusive" && each.runs_needed !== null ? `; about ${each.runs_needed} runs per side needed` : "";

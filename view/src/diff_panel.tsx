@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { AlignedPanel } from "./aligned_panel";
-import { changeText, hint, type Kind, type Row, rowsOf, type Statistic, tone } from "./change";
+import { brief, changeText, hint, type Kind, type Row, rowsOf, type Statistic, tone } from "./change";
 import type { Change } from "./data";
 import { count, signed, time } from "./format";
 import { matcher, type Shared } from "./state";
@@ -65,15 +65,16 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
                 const ns = (row.main.new_median ?? 0) - (row.main.base_median ?? 0);
                 return signed(ns, time);
             } },
+        { id: "verdict", title: isFunctions ? "Verdict on self time" : "Verdict on time", hint: "Statistical verdict", isText: true, value: (row) => row.main.verdict,
+            show: (row) => <span class="named" title={hint(row.main)}><span class={tone(row.main)}>{brief(row.main)}</span></span> },
+        // Without a significant change, it would be empty.
+        ...(hasCauses ? [{ id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf,
+            show: (row: Row) => <span class="named" title={causeOf(row)}><span>{causeOf(row)}</span></span> }] : []),
         ...shown.filter(([key]) => isFunctions || (key !== "self" && (kind === "blocks" || key !== "cpu"))).map(([key, title, text]): Column<Row> => ({ id: key, title: !isFunctions && key === "cpu" ? "CPU" : title, hint: isFunctions ? text : text.replace(" without callees and pauses", ""), value: (row) => row.statistics[key]?.ratio ?? null,
             show: (row) => {
                 const each = row.statistics[key];
                 return each === undefined ? "–" : <span class={tone(each)} title={hint(each)}>{changeText(each.ratio)}</span>;
             } })),
-        // Without a significant change, it would be empty.
-        ...(hasCauses ? [{ id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf, show: (row: Row) => causeOf(row) }] : []),
-        { id: "verdict", title: isFunctions ? "Verdict on self time" : "Verdict on time", hint: "Statistical verdict", isText: true, value: (row) => row.main.verdict,
-            show: (row) => <span class="named" title={hint(row.main)}><span class={tone(row.main)}>{hint(row.main)}</span></span> },
     ], [hasCauses, isFunctions, kind, what]);
     if (diff === undefined)
         return <p class="none">This page compares no runs.</p>;
