@@ -41,7 +41,7 @@ esac
 download() {
     local program=$1
     shift
-    command -v "$1" > /dev/null || fail "needs $program, which is not here"
+    command -v "$1" > /dev/null || fail "$program is required"
     "$@" > log 2>&1 < /dev/null || {
         tail -n 5 log >&2
         fail "$program cannot get $package"
