@@ -75,5 +75,5 @@ for rate in ${RATES:-1e3 3e3 1e4 3e4 1e5 3e5 1e6 3e6 1e7 3e7 6e7 1e8}; do
     done
     printf '%12s %10s%s\n' "$rate" "$counted" "$line"
 done
-echo "only: functions that are only counted, for each budget; -: one of them that is not even" \
-    "counted; !: the trace says that the budget was not held"
+echo "only: number of functions that are only counted, for each budget; - for each one that is" \
+    "not even counted; !: the trace reports that the budget was exceeded"

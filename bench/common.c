@@ -93,7 +93,7 @@ void bench_pin(int cpu)
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
     if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0)
-        bench_note("CPU %d: not to be had, unpinned", cpu);
+        bench_note("cannot pin to CPU %d; not pinned", cpu);
 }
 
 static int compare_doubles(const void *left, const void *right)

@@ -28,8 +28,8 @@ compare_run() {
         }
         NR == FNR {
             total[$1] = $2
-            # How long a loop takes depends on what it calls, so it is known only for the empty
-            # function.
+            # A loop takes longer or shorter depending on what it calls, so its own time is known
+            # only for the empty function.
             if ($1 !~ /^call_/ || $1 == "call_empty")
                 self[$1] = $2
             next

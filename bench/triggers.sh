@@ -70,7 +70,7 @@ for threads in 1 2; do
     echo "requests, $threads thread(s): p50, p99, p99.9 in us (medians of rounds)"
     for each in 0 100; do
         printf '  %-40s' "$([ $each = 0 ] && echo "without dumps" ||
-            echo "with a dump each $each ms")"
+            echo "with a dump every $each ms")"
         for column in 3 4 5; do
             printf ' %9.2f' "$(least_median "requests.$threads.$each" $column | cut -d' ' -f2)"
         done

@@ -92,7 +92,7 @@ static long WndProc(struct window *hWnd, unsigned message, unsigned wParam, long
         if (wParam != IDM_OK)
             break;
         FN_CHECKPOINT("IDM_OK", FN_5, 4, hWnd, message, wParam, lParam);
-        FN_OUTPUT("the window goes, its place was ", (const struct rectangle *)&hWnd->place);
+        FN_OUTPUT("closing the window, which is at ", (const struct rectangle *)&hWnd->place);
         WndProc(hWnd, WM_ACTIVATE, 0, 0);
         WndProc(hWnd, WM_DESTROY, 0, 0);
         break;

@@ -83,7 +83,7 @@ long Window::send(Message message, unsigned wParam, long lParam)
         if (wParam != IDM_OK)
             break;
         FN_CHECKPOINT("IDM_OK", FN_5, 3, message, wParam, lParam);
-        FN_OUTPUT("the window goes, its place was ", &place_);
+        FN_OUTPUT("closing the window, which is at ", &place_);
         send(Message::activate, 0, 0);
         send(Message::destroy, 0, 0);
         break;

@@ -75,7 +75,7 @@ check_amalgamation() {
     make -s BUILD="$work" amalgamation > /dev/null
     diff -r "$here" "$work/amalgamation" || fail "two amalgamations differ"
     for compiler in "${CC:-gcc}" clang; do
-        # Only gcc warns about more if it optimizes.
+        # Only gcc has further warnings if it optimizes.
         [ "$compiler" = clang ] && optimize=-O0 || optimize=-O1
         "$compiler" -std=c11 "$optimize" -Wall -Wextra -Werror -fexceptions -fPIC -c \
             -o "$here/probity.o" "$here/probity.c" || fail "$compiler refuses the amalgamation"

@@ -24,8 +24,8 @@ rm -rf src
 cp -R "$tree/view/src" "$tree/view/tsconfig.json" "$tree/view/eslint.config.mjs" \
     "$tree/view/bundle.mjs" .
 npm run --silent check
-echo "page: $(cat src/* | wc -l) lines, types and style as they should be"
+echo "page: $(cat src/* | wc -l) lines, types and style are correct"
 node bundle.mjs bundled.html
 cmp bundled.html "$kept" ||
-    fail "view/dist/page.html is not what view/ bundles to: run \`make page\` and commit the result"
-echo "page: view/dist/page.html is what its sources bundle to"
+    fail "view/dist/page.html is not the bundle of view/: run \`make page\` and commit the result"
+echo "page: view/dist/page.html is the bundle of its sources"

@@ -53,6 +53,10 @@ PHRASES=(
     'director(y|ies) of spools'
     'is made of what'
     'living programs?'
+    'not to be had'
+    'knows no'
+    'since mended'
+    'which (is|are) not here'
 )
 
 pattern=$(IFS='|'; echo "${PHRASES[*]}")

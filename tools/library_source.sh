@@ -41,7 +41,7 @@ esac
 download() {
     local program=$1
     shift
-    command -v "$1" > /dev/null || fail "needs $program, which is not here"
+    command -v "$1" > /dev/null || fail "$program is required"
     "$@" > log 2>&1 < /dev/null || {
         tail -n 5 log >&2
         fail "$program cannot get $package"
@@ -58,7 +58,7 @@ case $1 in
         # Source packages come from the same place as this machine's binary packages.
         place=$(apt-get download --print-uris libprotobuf-c1 2> log |
             sed -n "s/^'\(.*\)\/[^/]*'.*/\1/p")
-        [ -n "$place" ] || fail "apt knows no package libprotobuf-c1: $(tail -n 1 log)"
+        [ -n "$place" ] || fail "apt does not have libprotobuf-c1: $(tail -n 1 log)"
         download apt /usr/lib/apt/apt-helper -o APT::Sandbox::User= download-file \
             "$place/$package" "$work/package.tgz" "SHA256:$package_sum"
         ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages that GROUPs of tasks need and the machine does not have:
 #
-#   tools/setup.sh [GROUP...]              build page test without any
+#   tools/setup.sh [GROUP...]              default: build page test
 #   tools/setup.sh --list [--for MANAGER] GROUP...
 #                                          print the packages instead, one a line
 #
@@ -262,7 +262,7 @@ quietly() {
 report_unknown() {
     local groups=$1 use
     shift
-    echo "setup: apt-get knows no package $*; left out without:" >&2
+    echo "setup: apt-get does not have $*; left out:" >&2
     # shellcheck disable=SC2086
     wanted apt $groups | awk -F '\t' -v unknown=" $* " 'index(unknown, " " $1 " ") { print $2 }' |
         sort -u | while read -r use; do echo "setup:   $use" >&2; done

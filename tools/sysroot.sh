@@ -16,7 +16,7 @@ if [ "$(cat "$directory/.packages" 2> /dev/null || true)" = "$wanted" ]; then
     exit 0
 fi
 if ! command -v apt-get > /dev/null || ! command -v dpkg-deb > /dev/null; then
-    echo "sysroot: needs apt-get and dpkg-deb, which are not here" >&2
+    echo "sysroot: apt-get and dpkg-deb are required" >&2
     exit 1
 fi
 mkdir -p "$(dirname "$directory")"

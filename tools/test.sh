@@ -399,7 +399,7 @@ build_aarch64_quick() {
         "AARCH64_PROGRAMS=${programs[*]/#/$BUILD/aarch64/}"
 }
 
-# For a tool that another variant compiles with optimization; without it, gcc has false alarms.
+# For a tool that another variant compiles with optimization, without which gcc gives false alarms.
 quick_flags="-O0 -g0 -Wno-maybe-uninitialized"
 
 # ---- Windows, under Wine ----

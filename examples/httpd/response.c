@@ -122,8 +122,8 @@ int socket_send(int socket, const char *data, size_t bytes, int flags)
     return 0;
 }
 
-/* sendfile(2) has no flag against waiting: the socket's timeout (main.c) ends a call that makes no
- * progress, and the deadline ends a transfer that is too slow. */
+/* sendfile(2) has no flag that prevents waiting: the socket's timeout (main.c) ends a call that
+ * makes no progress, and the deadline ends a transfer that is too slow. */
 static int socket_send_file(int socket, int file, off_t length)
 {
     int64_t end_ms = clock_now_ms() + TRANSFER_TIME_MS_MAX + length / TRANSFER_BYTES_PER_MS_MIN;

@@ -116,7 +116,7 @@ struct probity_waits_state {
     uint64_t tick, now_ns; /* now: the latest time up to then */
     const struct probity_reader *clock; /* converts ticks to times; NULL: the times in the state are
                                          * those of the events */
-    int has_wakes; /* the state has wakings, as thread states are among the events */
+    int has_wakes; /* thread states were among the events, so the state has wakings */
     struct probity_waits_facts totals;
 };
 
@@ -172,10 +172,10 @@ struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits
 /* ---- In waits_state.c: for indexes -------------------------------------------------------------
  */
 
-/* Saves the state when all events of a trace up to a tick, and no later ones, have been put: a
- * PROBITY_INDEX_WAITS block, to be freed, or NULL if this state cannot be saved, since a thread
- * was woken after the latest record; a later one may be. Returns 1; 0 if no further state is exact,
- * since something was evicted; or PROBITY_ERROR_MEMORY. */
+/* Saves the state at a tick, as a PROBITY_INDEX_WAITS block, to be freed. All events of a trace up
+ * to the tick, and no later ones, must have been put. The block is NULL if a thread was woken after
+ * the latest record: this state cannot be saved, but a later one may be. Returns 1; 0 if something
+ * was evicted, so that no further state is exact; or PROBITY_ERROR_MEMORY. */
 int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t **ret_bytes,
                        size_t *ret_count);
 
@@ -188,12 +188,12 @@ uint64_t probity_waits_objects_most(const struct probity_waits *waits);
  * probity_waits_put() and _finish() then also return PROBITY_ERROR_DAMAGED. */
 int probity_waits_resume(struct probity_waits *waits, const struct probity_waits_state *state);
 
-/* The same with the states of all traces of a reader that has been given a window of waits, and
- * that must remain open. Without such a window, or with NULL, does nothing. */
+/* The same with the states of all traces of a reader with a window of waits, which must remain
+ * open. Does nothing if it has no such window, or is NULL. */
 int probity_waits_resume_all(struct probity_waits *waits, const struct probity_reader *reader);
 
-/* A function that was declared before the state of a trace, until that is taken; NULL: there is no
- * such function. For other states of the same tick. */
+/* A function that was declared before the state of a trace; NULL if there is none, or the state has
+ * been taken. For other states of the same tick. */
 const struct probity_function *probity_waits_saved_function(const struct probity_waits *waits,
                                                            uint32_t trace, uint64_t number);
 

@@ -19,8 +19,8 @@ struct object_hold {
     uint32_t epoch;     /* of the thread when it took the object: see wait_thread */
     uint64_t from_ns;
     struct probity_wait_place place;
-    uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too, so the release may be
-                                     * lost; if there is one, the hold was shared */
+    uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too: either the release
+                                     * is lost, or, if one follows, the hold was shared */
 };
 
 /* A hold that ended. from_ns equals to_ns if its beginning is unknown. */
@@ -138,8 +138,8 @@ static inline struct probity_wait_place waits_place_of(const struct probity_even
 void waits_begin_saved(struct probity_waits *waits, struct wait_object *object,
                        struct open_wait *wait);
 
-/* When the outermost open call to the C library began that may become a wait, and since whose enter
- * the thread has used CPU time; UINT64_MAX: there is none. */
+/* The beginning of the outermost open call to the C library that may become a wait, if the thread
+ * has used CPU time since then; UINT64_MAX: there is no such call. */
 uint64_t waits_oldest_call_ns(const struct probity_waits *waits, const struct wait_thread *thread);
 
 /* ---- waits_state.c ---- */
@@ -150,8 +150,8 @@ static inline int waits_is_resuming(const struct probity_waits *waits, uint32_t 
     return trace < waits->resumed_count && waits->resumed[trace] != NULL;
 }
 
-/* For a trace that is resuming. Until its state, only threads, scopes and functions, to which the
- * state refers, are followed. Takes the state if the event is after it. Returns 0,
+/* For a trace whose analysis resumes from a state. Before the state, follows only threads, scopes
+ * and functions, to which the state refers; takes it at the first event after it. Returns 0,
  * PROBITY_ERROR_MEMORY or DAMAGED. */
 int waits_follow_to_state(struct probity_waits *waits, const struct probity_event *event);
 
@@ -194,8 +194,8 @@ void waits_object_remove_waiter(struct wait_object *object, struct open_wait *wa
 int waits_object_notify(struct probity_waits *waits, struct wait_object *object, uint32_t slot,
                         uint64_t limit);
 
-/* Assigns a waker to a wait that ends, if that is certain. wake: the end of its first block by the
- * kernel; at_ns 0: not recorded. */
+/* Assigns a waker to a wait that ends, if that is certain. wake: when the kernel first made the
+ * thread runnable; at_ns 0: not recorded. */
 void waits_object_find_waker(struct wait_object *object, struct open_wait *wait,
                              const struct thread_wake *wake);
 

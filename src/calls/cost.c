@@ -26,7 +26,7 @@ static struct {
     uint64_t empty_ticks; /* of a piece that does nothing; 0: not measured yet */
 } sums __attribute__((aligned(128)));
 
-/* The least, since the caches are warm when nothing is done. */
+/* The minimum of several tries: a piece that does nothing has warm caches. */
 static uint64_t measure_empty(void)
 {
     uint64_t least = TICKS_MAX;
@@ -63,8 +63,9 @@ void probity_calls_cost_end_timed(uint64_t since, int is_recorded)
     __atomic_fetch_add(&sums.records, 1, __ATOMIC_RELAXED);
 }
 
-/* A fork copies the sums, and a recording may begin long after the library was loaded: the price is
- * an average, and what was counted before the first call here belongs to no interval. */
+/* A fork copies the sums, and a recording may begin long after the library was loaded: so the price
+ * is an average over all of that time, and the first call here returns more than the cost of one
+ * interval. */
 PROBITY_API uint64_t probity_calls_cost(uint64_t rate, uint64_t *ret_record_256)
 {
     static uint64_t latest_ticks;

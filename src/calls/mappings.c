@@ -221,8 +221,9 @@ static void catch_up(void)
  */
 
 /* libc searches for a name without a slash, and expands $ORIGIN, relative to the caller's object,
- * so it must see that caller: such a call is last here, so that gcc and clang compile it to a jump.
- * The libraries that it loads are recorded at the program's next call to dlsym() or dlopen(). */
+ * so it must see that caller. Therefore the call is the last action here, which gcc and clang
+ * compile to a jump. The libraries that it loads are recorded at the program's next call to dlsym()
+ * or dlopen(). */
 PROBITY_API void *dlopen(const char *path, int flags)
 {
     if (probity_calls_are_off(PROBITY_CALLS_ALL))

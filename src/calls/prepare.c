@@ -25,9 +25,9 @@ static uint32_t recordings, described;
 static pid_t process;
 static __thread uint32_t is_describing __attribute__((tls_model("initial-exec")));
 
-/* To be called before any call of this thread is recorded. Another thread that is doing the same
- * may be preempted, and is not waited for; but a mapping must not be later in time than a call from
- * there. */
+/* To be called before any call of this thread is recorded. A mapping must be recorded before any
+ * call from it. So this does not rely on another thread that is doing the same: that thread may be
+ * preempted. */
 static void describe_process(void)
 {
     uint32_t number = __atomic_load_n(&recordings, __ATOMIC_SEQ_CST);
@@ -77,8 +77,8 @@ void probity_calls_prepare(const void *place)
     int saved = errno;
 
     find_once();
-    /* The library may make a call while it holds its lock for declarations, which describing
-     * takes. */
+    /* Only for calls by the program: describing takes the library's lock for declarations, which
+     * the library may hold when it makes a call itself. */
     if (probity_calls_are_of_program(place))
         describe_if_ready();
     errno = saved;

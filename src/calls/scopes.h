@@ -12,8 +12,8 @@
 #include "calls/calls.h"
 #include "calls/cost.h"
 
-/* Types of values, of doc/trace-format.md. Plain text is PROBITY_AT_DATA. LITERAL: as
- * probity_values.h has arrays, whose text may be a literal. */
+/* Types of values, of doc/trace-format.md. Plain text is PROBITY_AT_DATA. LITERAL: as for arrays in
+ * probity_values.h, which may be string literals. */
 enum {
     PROBITY_CALLS_I32 = 7,
     PROBITY_CALLS_I64 = 9,

@@ -109,9 +109,9 @@ static int finish_all(struct cli_diff_base *against)
                                   : PROBITY_ERROR_MEMORY;
 }
 
-/* Adds all events, and the counts of profile mode. After the last call that began in the range,
- * which ends at end_ns, has ended, only the timeline takes one more record of each thread. Returns
- * 0 or an error. */
+/* Adds all events, and the counts of profile mode. Once the range, which ends at end_ns, and all
+ * calls that began in it have ended, only the timeline takes one more record of each thread.
+ * Returns 0 or an error. */
 static int fill_all(struct cli_diff_base *against, uint64_t end_ns)
 {
     const struct probity_event *event;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_base.h: the base of `probity view --diff`: its runs; and of all of them together, the call
- * tree, functions, blocks, requests and timeline.
+ * diff_base.h: the base of `probity view --diff`: its runs, and the call tree, functions, blocks,
+ * requests and timeline of all of them together.
  */
 #ifndef PROBITY_CLI_DIFF_BASE_H
 #define PROBITY_CLI_DIFF_BASE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * drain_without_fork.c: replaces drain_processes.c if the tool is built with
- * -DPROBITY_WITHOUT_FORK: one thread drains all traces in turn; for `record`, a second thread of
- * the tool does this, which alone prints while the program runs. Nothing wakes it, so it checks
- * often.
+ * -DPROBITY_WITHOUT_FORK: one thread drains all traces in turn. For `record`, this is a second
+ * thread of the tool, the only one that prints while the program runs. Nothing wakes it, so it
+ * checks often.
  */
 #include "cli/drain_traces.h"
 

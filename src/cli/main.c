@@ -92,7 +92,7 @@ static void print_overview(FILE *stream)
           "Records probes of C and C++ programs and analyzes the traces.\n\n", stream);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n  --jobs N  read traces with at most N threads, of which at most 2 are used\n"
+    fputs("\n  --jobs N  read traces with at most N threads; more than 2 have no effect\n"
           "            (default: the number of CPUs; 1 for small traces)\n", stream);
     fputs("\nA TRACE may be complete, live, copied, truncated, damaged or left by a killed\n"
           "program. NAME.csv means the trace NAME.csv.probity in the same directory.\n\n"

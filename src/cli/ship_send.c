@@ -30,7 +30,7 @@ enum {
     ID_BYTES = 128,
     TOKEN_BYTES = ID_BYTES + 20,
     LOSSES_MAX = 16, /* of one block, each remembered by the server */
-    LATE_MAX = 2 /* after that, a block is late because it takes that long to send */
+    LATE_MAX = 2 /* after that, no deadline: sending the block just takes longer */
 };
 
 uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_table_number table,

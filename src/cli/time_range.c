@@ -204,8 +204,8 @@ int cli_parse_range(const struct cli_command *command, const struct cli_range *r
     return CLI_OK;
 }
 
-/* The records of a dump are of a part of the recording. Returns whether the range misses those of
- * all traces, which are dumps. */
+/* A dump has records of only a part of the recording. Returns whether all traces are dumps and none
+ * has records in the range. */
 static int warn_outside_dumps(const struct cli_command *command,
                               const struct probity_reader *reader, uint64_t from_ns,
                               uint64_t to_ns)

@@ -23,7 +23,7 @@ struct cli_within {
     struct of_thread *threads; /* by slot */
     uint32_t thread_count;
     struct probity_event replaced;
-    char matches, differs; /* the scopes of a function refer to one of these once it was compared */
+    char matches, differs; /* once a function was compared, its scopes refer to one of these */
     uint8_t payload[4];
 };
 
@@ -95,8 +95,8 @@ static int is_of_call(const struct probity_event *event)
     }
 }
 
-/* Called for the leave of a function around the matching calls, whose own ends are missing: all
- * calls that were passed on end here. */
+/* Called at the leave of a function that encloses the matching calls, if their own ends are
+ * missing: all calls that were passed on end here. */
 static const struct probity_event *as_unwound(struct cli_within *within,
                                               const struct probity_event *event)
 {

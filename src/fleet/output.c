@@ -55,7 +55,7 @@ static void end_block(struct probity_fleet_output *output, enum probity_fleet_ta
     pass_on(output, table, output->blocks[table]++);
 }
 
-/* A server's size of a block is limited to the maximum. */
+/* A block that the server has keeps its size there, unless that exceeds the maximum. */
 static void start_block(struct probity_fleet_output *output,
                         enum probity_fleet_table_number table)
 {

@@ -333,7 +333,8 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
                                    event->thread);
 }
 
-/* When the outermost call around this one began that is near enough: neighbors share that time. */
+/* The beginning of the outermost enclosing call that began shortly before this one, so that
+ * neighbors share it. */
 static uint64_t anchor_of(const struct probity_fleet_rows *rows, const struct probity_scope *scope,
                           uint32_t thread_slot)
 {
@@ -499,8 +500,8 @@ int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
     return rows->output.error;
 }
 
-/* Whether more calls were made than counted is passed on only here: before the end, the answer
- * depends on how far ahead the reader has read. */
+/* Only here is it passed on whether more calls were made than counted: before the end, that depends
+ * on how far ahead the reader has read. */
 static void finish_places(struct probity_fleet_rows *rows)
 {
     for (struct place *place = rows->places; place != NULL; place = place->next) {

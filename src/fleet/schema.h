@@ -12,8 +12,8 @@
 
 enum { PROBITY_FLEET_COLUMNS_MAX = 64 };
 
-/* Of the tables below. 1: what had no version yet. A run that was sent to tables of version 2 lacks
- * nothing in these: its calls were copied. */
+/* Versions of the tables below; those without a version are of version 1. COMPLETE: a run that was
+ * sent to tables of this version or a later one lacks nothing, since its calls were copied. */
 enum { PROBITY_FLEET_SCHEMA_VERSION = 3, PROBITY_FLEET_SCHEMA_COMPLETE = 2 };
 
 /* The first server version with codecs, and the first with deduplication by tokens. */

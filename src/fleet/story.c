@@ -70,7 +70,8 @@ static uint64_t earliest_anchor(uint64_t start_ns)
     return start_ns > PROBITY_FLEET_SINCE_MAX ? start_ns - PROBITY_FLEET_SINCE_MAX : 0;
 }
 
-/* All windows together, which the server finds by its index, and each of them. */
+/* First selects the time that covers all windows, which the server finds by its index, then each of
+ * the windows. */
 int probity_fleet_sql_story_calls(FILE *stream, const struct probity_fleet_step *first,
                                   size_t count)
 {

@@ -10,7 +10,7 @@
 
 enum {
     PROBITY_DUMP_FIXED_BYTES = 64,
-    PROBITY_DUMP_REASON_BYTES = 60, /* without texts, with their lengths, without the first u32 */
+    PROBITY_DUMP_REASON_BYTES = 60, /* with the lengths of texts; without texts and the first u32 */
     PROBITY_DUMP_TEXT_MAX = 255,    /* of a reason written by this version */
     PROBITY_DUMP_WHOLE = 1,         /* flag of the block */
     PROBITY_DUMP_IS_PERCENTILE = 1, /* flags of a reason */

@@ -101,8 +101,8 @@ static uint32_t known(void)
     return probity_calls.count < most ? probity_calls.count : most;
 }
 
-/* Whether there is room for one more call. The second table must be filled from its first place:
- * otherwise, unknown calls would be open below. */
+/* Whether there is room for one more call. The second table must be filled from its first place on:
+ * places that were skipped would look like open calls. */
 static int make_room(void)
 {
     int is_full = probity_calls.count == CALLS_MAX && probity_calls.more == NULL;

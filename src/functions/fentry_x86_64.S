@@ -51,8 +51,9 @@
     .hidden probity_fentry_enter_unusual, probity_fentry_leave_unusual
     .hidden probity_arguments_are_described, probity_arguments_filter, probity_entries
 
-/* While nothing is recorded and no call is open: a load and a test of each. Calls that are only
- * counted are counted here, with few registers, because such functions are called most. */
+/* While nothing is recorded and no call is open, this is a load and a test for each of the two.
+ * Calls that are only counted are counted here, with few registers, because such functions are
+ * called most. */
     .global __fentry__
     begin_function __fentry__
     save %rax

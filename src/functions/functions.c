@@ -231,7 +231,7 @@ static struct object *revive_object(const struct found *found)
         if (!probity_file_is_same(&object->symbols.file, &file))
             continue;
         object->loaded = found->object;
-        /* Of the symbols, which another object may have used meanwhile. */
+        /* The symbols must be searched again: another object may have used them meanwhile. */
         __atomic_store_n(&object->searched, NULL, __ATOMIC_RELAXED);
         find_sources(object, probity_rules_now());
         __atomic_store_n(&object->is_gone, 0, __ATOMIC_SEQ_CST);

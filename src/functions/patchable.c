@@ -86,7 +86,7 @@ int probity_patchable_is_there(const struct probity_patchable *patchable,
     const struct probity_patchable_entry *first = patchable->entries;
     size_t count = first != NULL && first->is_on ? 1 : patchable->count;
 
-    /* Code that leads to this object's places is sufficient proof. */
+    /* One call to this object's places is sufficient proof. */
     for (size_t i = 0; i < count; i++) {
         if (probity_object_bytes(object, first[i].at) < BYTES ||
             !probity_cpu_patchable_is_as_left(&first[i]))

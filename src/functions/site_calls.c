@@ -81,7 +81,7 @@ enter_plain(struct probity_scope_here *scope, const struct probity_site_function
     probity_hit(code);
 }
 
-/* For a function inlined into that of an open scope, and other cases that are not plain. */
+/* For unusual cases, such as a function inlined into that of an open scope. */
 static __attribute__((noinline)) void enter_other(struct probity_scope_here *scope, uintptr_t frame,
                                                   const uint8_t *back)
 {

@@ -198,7 +198,7 @@ int probity_sleds_are_there(const struct probity_sleds *sleds, const struct prob
     const struct probity_sled_change *first = sleds->changes;
     size_t count = first != NULL && first->is_on ? 1 : sleds->count;
 
-    /* A replaced sled is sufficient proof. */
+    /* One replaced sled is sufficient proof. */
     for (size_t i = 0; i < count; i++) {
         if (probity_object_bytes(object, first[i].at) < PROBITY_CPU_SLED_BYTES ||
             !is_as_left(&first[i]))

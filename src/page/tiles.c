@@ -53,7 +53,7 @@ static int64_t relative(const struct probity_tiles *tiles, uint64_t at_ns)
     return (int64_t)(at_ns - tiles->start_ns);
 }
 
-/* Late spans may be from the beginning. */
+/* Late spans may begin at any time, so their file covers everything. */
 static uint64_t from_of(const struct probity_tiles *tiles, const struct probity_pyramid_tile *tile)
 {
     const struct probity_pyramid_grid *grid = &tiles->grid;

@@ -19,7 +19,7 @@ struct view_stream {
     z_stream deflate;
     uint8_t packed[PACKED_BYTES];
     char text[TEXT_BYTES];
-    char buffer[BUFFER_BYTES]; /* the C library would do without one if it found no memory */
+    char buffer[BUFFER_BYTES]; /* if libc had no memory for one, it would not buffer */
 };
 
 /* Writes `count` compressed bytes; only at the end may their number not be divisible by three. */
@@ -96,8 +96,8 @@ FILE *probity_view_stream_open(FILE *to)
     stream->to = to;
     stream->deflate.next_out = stream->packed;
     stream->deflate.avail_out = PACKED_BYTES;
-    /* Numbers, even in JSON, have few short repetitions that save more than a good code for each
-     * byte. */
+    /* For numbers, even in JSON, a good code for each byte saves more than most short
+     * repetitions. */
     if (deflateInit2(&stream->deflate, LEVEL, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL,
                      Z_FILTERED) != Z_OK) {
         free(stream);

@@ -18,7 +18,7 @@ struct view_tiles {
     const char *tids;
     size_t bases; /* number of --diff */
     struct probity_pyramid_grid grid;
-    struct probity_reader *reader; /* of the further pass; names may be its own */
+    struct probity_reader *reader; /* of the further pass; names may belong to it */
     struct probity_tiles tiles;
     char **files; /* names of all files that the directory may have, NULL after the last */
     char **paths; /* of the traces */

@@ -43,8 +43,8 @@ int probity_json_put_real(FILE *stream, double value, unsigned digits);
  * PROBITY_ERROR_WRITE. */
 int probity_json_write(FILE *stream, const char *before, json_t *value, unsigned digits);
 
-/* Adds a row's members, as probity_columns_put_json() writes them, to an object. Numbers get the
- * digits with which it is written. */
+/* Adds the members of a row to an object, as probity_columns_put_json() writes them, and with the
+ * same number of digits. */
 void probity_columns_set_json(json_t *object, const struct probity_column *columns, size_t count,
                               const void *row);
 

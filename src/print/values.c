@@ -156,8 +156,8 @@ static char *put_double(char *at, const char *end, double value)
     return put_printed(at, end, text);
 }
 
-/* Rounded to 64 bits of mantissa, and with the digits that these need, also on machines that
- * compute with more: a trace has the same texts everywhere. */
+/* Rounds to a mantissa of 64 bits and prints the digits that it needs, even if this machine has
+ * longer ones, so that a trace has the same texts everywhere. */
 static char *put_long_double(char *at, const char *end, double high, double low)
 {
     enum { MANTISSA_BITS = 64, MORE_BITS = LDBL_MANT_DIG - MANTISSA_BITS };
@@ -165,7 +165,7 @@ static char *put_long_double(char *at, const char *end, double high, double low)
     char text[80];
     int exponent = 0;
 
-    /* The difference loses the lowest MORE_BITS bits: no function of libm. */
+    /* The subtraction drops the lowest MORE_BITS bits, without a function of libm. */
     if (MORE_BITS > 0 && isfinite(high)) {
         long double multiple = value * (long double)((UINT64_C(1) << (MORE_BITS & 63)) + 1);
         value = multiple - (multiple - value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * early_threads.c: numbers the threads that began before the window of a reader, from the indexes
- * of the traces, as a reader of everything does: by their first records or thread states.
+ * early_threads.c: numbers the threads that began before a reader's window, in the same order as a
+ * reader of everything: by their first records or thread states, which are in the indexes.
  */
 #include <stdlib.h>
 
@@ -89,7 +89,7 @@ static size_t add_early(struct probity_trace *trace, struct early_thread *early)
 
 int probity_merge_number_threads(struct probity_merge *merge)
 {
-    size_t count = 1; /* none is no reason to fail */
+    size_t count = 1; /* calloc(0) may return NULL */
     int error = 0;
 
     for (size_t i = 0; i < merge->trace_count; i++)

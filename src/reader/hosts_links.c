@@ -267,7 +267,8 @@ static int is_whole(const struct group *group, size_t first, size_t end)
            group->moments[end - 1].role == PROBITY_ROLE_REQUEST_END;
 }
 
-/* The longest request that one trace contains as a whole includes the hits of all other traces. */
+/* If traces contain whole requests, the hits of all other traces happened within the longest of
+ * these. */
 static int take_request(struct links *links, const struct group *group)
 {
     const struct moment *outer = NULL, *outer_end = NULL;

@@ -208,7 +208,7 @@ static int add_states(struct probity_index *index, const struct probity_index_it
     return 0;
 }
 
-/* Belongs to the waits before it. */
+/* These belong to the state of waits that precedes them. */
 static int take_files(struct probity_index *index, const struct probity_index_item *item)
 {
     struct probity_index_waits *waits =
@@ -342,7 +342,7 @@ int probity_index_open(struct probity_index *index, int file, const struct probi
 /* ---- Choosing ----------------------------------------------------------------------------------
  */
 
-/* States since the last mark are used once their mark is known to be usable. */
+/* States read since the last mark. They are used only if that mark turns out to be usable. */
 struct choice {
     struct probity_index *index;
     struct probity_index_blocks pending;

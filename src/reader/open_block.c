@@ -104,8 +104,8 @@ static int is_outside_range(const struct probity_merge *merge, struct probity_op
            probity_clockmap_wall(clock, block->data.first_tick) > merge->to_ns + RANGE_SLACK_NS;
 }
 
-/* A block of the index precedes all blocks of the trace with the same time, and a thread's state
- * follows its declarations. No earlier block gives the thread's CPU time. */
+/* A block of the index comes before all blocks of the trace with the same time, and a thread's
+ * state after its declarations. No earlier block gives the thread's CPU time. */
 static void start_state(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_thread_seen *seen = &merge->threads.seen[block->slot];

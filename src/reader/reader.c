@@ -70,8 +70,8 @@ static int share_clock(struct probity_reader *reader, size_t first,
     return error;
 }
 
-/* The scan cursor of a trace that is read using its index, or whose anchors are aligned, does not
- * see all of them as they are used. */
+/* If a trace is read using its index, or its anchors are aligned, the scan cursor does not see all
+ * anchors as they are used. */
 static int needs_prescanned(const struct probity_reader *reader, const struct probity_trace *trace)
 {
     return trace->clock == &trace->own_clock &&
@@ -322,8 +322,8 @@ static int has_same_states(const struct probity_trace *trace)
                                         : trace->index.states_count == 0;
 }
 
-/* Whether the states of all traces fit together. The times in them are those of each trace alone,
- * and several traces share a clock, so that ticks are needed. */
+/* Whether the states of all traces can be used together. Each has times as in its trace alone.
+ * Several traces share a clock, so their ticks are needed. */
 static int have_waits(const struct probity_reader *reader, uint64_t objects_max)
 {
     uint64_t left = objects_max;

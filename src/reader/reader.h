@@ -307,8 +307,9 @@ int probity_reader_set_waits_window(struct probity_reader *reader, uint64_t from
 struct probity_index;
 struct probity_index_waits;
 
-/* The index of a trace after that, with the payload of the chosen state, if it is not read from its
- * beginning; NULL before, or if the trace has no waits. Valid until close. */
+/* The index of a trace, with the payload of the state chosen by the function above unless the trace
+ * is read from its beginning. NULL before that call, or if the trace has no waits. Valid until
+ * close. */
 const struct probity_index *probity_reader_waits_index(const struct probity_reader *reader,
                                                        size_t trace);
 
@@ -322,9 +323,9 @@ uint64_t probity_reader_wall_ns(const struct probity_reader *reader, size_t trac
  * repeated. Returns 0 or an error. */
 int probity_reader_skip_rest(struct probity_reader *reader);
 
-/* The same, but the next record of each thread, after the loss of records before it, is returned
- * before the declarations: what a thread did at the window's end. The record after which this is
- * called is such a record. */
+/* The same, but first returns the next record of each thread, and any loss of records before it,
+ * which show what the thread did at the window's end; then the declarations. The record after which
+ * this is called counts as its thread's. */
 int probity_reader_next_only(struct probity_reader *reader);
 
 /* Whether a thread id is in one of the traces: 1 or 0. Only for traces with an index. */

@@ -24,8 +24,8 @@ struct probity_hooks_job {
     const char *log_path, *summary_path; /* expanded; "": too long */
     int log_stream, summary_stream;      /* descriptor of a standard stream; -1: a file */
     void *open_log;                      /* for libprobity-print; NULL at first */
-    void **newest_log; /* the latest open log, even in a forked child, which cannot use it but must
-                          still refer to the memory for leak checkers */
+    void **newest_log; /* the latest open log; a forked child cannot use it, but must refer to its
+                          memory, or leak checkers would report it */
     int log_is_over;   /* 1: printing has ended */
     int log_is_whole;  /* 1: all of the trace has been printed */
 };

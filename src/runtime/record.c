@@ -446,8 +446,8 @@ static COLD uint64_t finish_gap(struct probity_session *session, struct probity_
     return move_hit(session, slot, item, at, tick);
 }
 
-/* A span or wait that took longer than its limit ends with a gap. Compares once the record is
- * stored, whose tick may be later than the reading that found the gap. */
+/* A span or wait that took longer than its limit ends with a gap. It is compared once the record is
+ * stored, since the tick of the record may be later than the reading that found the gap. */
 static __attribute__((cold, noinline)) uint64_t compare_gap(struct probity_session *session,
                                                             struct probity_thread_state *slot,
                                                             const struct item *item, uint64_t at,

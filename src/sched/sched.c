@@ -218,8 +218,8 @@ static int take_window(struct writing *writing, const char *path, uint32_t clock
 /* ---- Files -------------------------------------------------------------------------------------
  */
 
-/* What the share left out. The pauses are those of the whole recording, so a dump does not have
- * them: its unknown states show them. */
+/* What was left out because of the share. The pauses of the whole recording do not apply to a dump,
+ * in which unknown states show them. */
 static void put_limits(struct writing *writing, struct probity_sched_trace *trace,
                        const struct probity_sched_result *result, struct probity_sched_info *info)
 {

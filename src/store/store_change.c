@@ -83,9 +83,8 @@ int probity_store_number(struct probity_store *store, const char *sql, int64_t *
 /* ---- Changes -----------------------------------------------------------------------------------
  */
 
-/* Every change affects the version or a row of the runs: one that is added again has another time.
- * 0: no tables yet.
- */
+/* A checksum of the version and the rows of runs. Every change alters it: a run that is added again
+ * gets another time. 0: no tables yet. */
 static int state_of(struct probity_store *store, uint32_t *ret_state)
 {
     sqlite3_stmt *statement;

@@ -44,9 +44,9 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* ret_number: 0 if there is no run of this session. ret_is_better: the existing one is complete and
- * this copy is not and has no more records. A complete run may have fewer records than an
- * incomplete one if the program was still running. */
+/* ret_number: 0 if there is no run of this session. ret_is_better: the existing run is complete,
+ * whereas this copy is incomplete and has no more records. A complete run may have fewer records
+ * than an incomplete one if the program was still running. */
 static int find_session(struct probity_store *store, const struct probity_compare_run *run,
                         uint64_t *ret_number, int *ret_is_better)
 {

@@ -146,7 +146,8 @@ static void take_anchors(struct probity_dump_chunks *chunks)
         chunks->anchors[chunks->content.anchor_count++] =
             live->header->anchor[i % PROBITY_SPOOL_ANCHORS];
     /* Seven more anchors are taken before one of these is replaced, which takes far longer than
-     * copying them. In tests, a thread sanitizer is shown that order. */
+     * copying them. With assertions, this store also makes that order visible to a thread
+     * sanitizer. */
 #ifdef PROBITY_DEBUG
     __atomic_fetch_or(&live->anchor_busy, 0, __ATOMIC_RELEASE);
 #endif

@@ -41,7 +41,7 @@ struct recovery {
     struct probity_info info;
     struct probity_spool_tail rest;
     int has_rest, has_end;
-    int has_begun; /* there is a SYNC or DATA block, or it is not certain that there is none */
+    int has_begun; /* there is a SYNC or DATA block, or there may be one */
     struct probity_sync newest; /* the file's newest SYNC, or from INFO */
     uint64_t records_since;     /* number of records in DATA blocks after it */
     uint64_t last_tick;
@@ -169,9 +169,9 @@ static int scan_file(struct recovery *recovery)
     return got;
 }
 
-/* The spool does not exist: either it had no name yet when the program was killed, and the lock on
- * the trace is free; it is taken before the file is read. Or recording has ended, perhaps since the
- * first block was read, in a program that still holds the lock. */
+/* For a spool that does not exist. Either it had no name yet when the program was killed: then the
+ * lock on the trace is free, and is taken before the file is read. Or recording has ended, perhaps
+ * since the first block was read: then the program may still hold the lock. */
 static int take_start(struct recovery *recovery)
 {
     struct flock first = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};

@@ -146,8 +146,9 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     int is_flush = asked != writer->flush_done, result = 0;
 
     probity_assert(probity_pass_is_valid(pass));
-    /* Records that a flush writes to the trace leave the ring. They count as discarded: before the
-     * flush, for a dump that is made meanwhile, and after it, for all that it has written. */
+    /* Records that a flush writes to the trace leave the ring, and count as discarded. That is
+     * noted before the flush, for dumps made meanwhile, and again after it, for all that it has
+     * written. */
     if (writer->live->mode == PROBITY_MODE_RING && is_flush)
         give_up_all(writer->live);
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
@@ -436,7 +437,7 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
          * watermark are old enough now. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
             notify_owner(writer, 0);
-        /* The first time, looking at the threads would take longer than all the rest. */
+        /* Not the first time, since looking at the threads would take longer than all the rest. */
         if (all && !is_first && pass->append.committed == committed && is_left_alone(writer))
             return;
         is_first &= !all;

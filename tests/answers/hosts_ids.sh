@@ -64,7 +64,7 @@ expect "least hash" '[]' "$(jq -c '.[0].alignment.pairs // []' info)"
 expect "least hash: reported" 1 \
     "$(grep -c ": $((2**20 + 13)) hits with ids not used to align clocks" errors)"
 
-# The second request of a sends nothing, so the hits of b with its id are not of it.
+# The second request of a sends nothing, so the hits of b with the same id are not part of it.
 begin
 hit a begin 5
 hit a send 5

@@ -158,8 +158,8 @@ if command -v script > /dev/null; then
     plain > table
     longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
     [ "$longest" -le 80 ] || fail "tree: line of $longest characters on 80 columns"
-    # Of 80 columns, numbers take 49 and blanks 2; the rest holds a name with 4 and 8 levels, or
-    # with 12 for words and 4.
+    # Numbers take 49 of the 80 columns, and blanks 2. The rest has room for a name of 4 characters
+    # and 8 levels, or for that name, a note of 12 characters and 4 levels.
     expect "tree: first that lacks levels" "(5 levels)" \
         "$(sed -nE '/^$/q; s/.*(\([0-9]+ levels?\)).*/\1/p' table | head -n 1)"
     expect "tree: deepest" "(35 levels)" \

@@ -9,7 +9,7 @@
 "$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" 2> errors
 if grep -q 'thread states are not recorded' errors; then
     echo "left out: $(cat errors)"
-    [ ! -e probe.sched ] || fail "a file of states that were not recorded"
+    [ ! -e probe.sched ] || fail "a file of states, although none were recorded"
     finish
     exit
 fi
@@ -129,7 +129,7 @@ mv away killed.sched
 "$PROBITY" threads --csv --since 30% --until 60% killed > scanned
 "$PROBITY" index --every 1 killed
 "$PROBITY" threads --csv --since 30% --until 60% killed > indexed
-cmp -s scanned indexed || fail "other states with an index: $(diff scanned indexed)"
+cmp -s scanned indexed || fail "the states differ with an index: $(diff scanned indexed)"
 grep -q running_ns scanned || fail "no states in a window"
 
 # Functions: each one's parts sum to its times.
@@ -149,7 +149,7 @@ EOF
 "$PROBITY" report --states --json functions | jq -e '.traces[0].states.error_ns' > /dev/null ||
     fail "report --states --json"
 "$PROBITY" report --states functions | grep -q '^states: from the scheduler' ||
-    fail "report --states does not say how exact it is"
+    fail "report --states does not state how exact it is"
 "$PROBITY" tree --states functions > tree.out || fail "tree --states: status $?"
 "$PROBITY" tree functions > plain.out
 # The same paths, with the same calls and wall times, in the same order.
@@ -159,7 +159,7 @@ sed -n '/function$/,/^$/p' plain.out | awk 'NR > 1 && NF { print $1, $2, $3, $NF
 cmp -s tree.rows plain.rows || fail "tree --states: $(diff tree.rows plain.rows | head -n 4)"
 rm functions.sched
 "$PROBITY" report --states functions | grep -q '^states: not recorded' ||
-    fail "report --states without states does not say so"
+    fail "report --states does not report that there are no states"
 
 # 100 short children, one after the other.
 mkdir children

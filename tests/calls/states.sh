@@ -65,9 +65,10 @@ for how in plain exact; do
     fi
     tool "$how: text" path --function request "$how"
     grep -q '^  running .*, waiting for a CPU .*, blocked ' output || fail "$how: no sums"
-    grep -q '^states: from the scheduler' output || fail "$how: not said how exact"
+    grep -q '^states: from the scheduler' output ||
+        fail "$how: the output does not state how exact it is"
     grep -q ' runnable .* in compete ([0-9]* times)$' output || grep -q ' runnable .* in compete$' \
-        output || fail "$how: no time for a CPU: $(cat output)"
+        output || fail "$how: no wait for a CPU: $(cat output)"
     tool "$how: CSV" path --function request --csv "$how"
     python3 -c '
 import csv

@@ -127,6 +127,6 @@ all=$(sql 'SELECT count(*) FROM state')
 for format in folded speedscope callgrind graphviz pprof openmetrics; do
     "$PROBITY" export -f --format $format -o left states 2> errors || fail "$format: $(cat errors)"
     grep -q "$all thread states are not in the output: '$format' cannot" errors ||
-        fail "$format: no word of the states: $(cat errors)"
+        fail "$format: the states are not reported: $(cat errors)"
 done
 finish

@@ -81,7 +81,7 @@ if clang --version > clang.out 2>&1; then
         grep -E "$structs" found | tr ',' '\n' | grep -oE ' = .*' | sed 's/)$//' | sort -u > shown
         true_values | grep -E "$structs" | tr ',' '\n' | grep -oE ' = .*' | sed 's/)$//' | sort -u |
             comm -13 - shown > other
-        ! grep -v ' = ?' other > wrong || fail "clang $flags: values that are none: $(cat wrong)"
+        ! grep -v ' = ?' other > wrong || fail "clang $flags: wrong values: $(cat wrong)"
         build_xray values_cxx "$sources/arguments_cxx.cc" "$flags -std=c++17" clang++
         record "clang++ $flags" "${all[@]}" -- ./values_cxx truth
         same "clang++ $flags" "$without"

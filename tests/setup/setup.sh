@@ -99,8 +99,8 @@ test_unknown() {
     check "the others are installed" \
         "$(tr ' ' '\n' <<< "$all" | grep -cvxE 'libcurl4-openssl-dev|')" \
         "$(sed -n 's/^apt-get install .*recommends //p' "$work/calls" | tr ' ' '\n' | grep -c .)"
-    check "and the unknown one is named" "setup: apt-get knows no package libcurl4-openssl-dev; \
-left out without: setup:   sending exports over HTTP " "$(line_of err)"
+    check "and the unknown one is named" "setup: apt-get does not have libcurl4-openssl-dev; \
+left out: setup:   sending exports over HTTP " "$(line_of err)"
     THERE=${all/libcurl4-openssl-dev/} UNKNOWN='libcurl4-openssl-dev' setup apt build
     check "nothing else is missing" "0 " "$status $(line_of calls)"
 }

@@ -63,7 +63,7 @@ static int is_of_libdw(const void *caller)
            (strstr(info.dli_fname, "/libdw") != NULL || strstr(info.dli_fname, "/libelf") != NULL);
 }
 
-/* Whether libdw called what allocates: strdup(), or the dynamic linker. */
+/* Whether libdw called the function that allocates: strdup(), or one of the dynamic linker. */
 static int is_below_libdw(void)
 {
     enum { DEPTH = 32 };

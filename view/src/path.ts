@@ -49,8 +49,8 @@ class Walk {
     /** The last one first. */
     readonly parts: PathPart[] = [];
     isNear = false;
-    /** end: of the span. Only later is it known whether a call that had not ended was a wait; `probity
-     * path` has read no further. */
+    /** end: of the span. `probity path` reads no further, although only later records show whether
+     * a call that had not ended was a wait. */
     constructor(private readonly model: Model, private readonly end: number) {}
 
     private add(leg: Leg, from: number, to: number, state: PathState, doing: string): void {

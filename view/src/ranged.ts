@@ -117,8 +117,8 @@ class Reader {
     readonly parts = new Map<number, Map<number, Part>>();
     readonly roots = new Map<number, Node>();
     isNear = false;
-    /** By depth, time of callees that their merged callers are too short for: it belongs to the next
-     * call there. */
+    /** By depth, the time of callees that does not fit into their merged callers: it belongs to the
+     * next call at that depth. */
     private readonly rests = new Map<number, { wall: number; off: number }>();
     /** Of the thread that is being read: self times, and the first start and the last end of calls
      * that count. */

@@ -358,7 +358,7 @@ struct levels {
 
 static void take_levels(struct levels *levels, const struct probity_event *event)
 {
-    /* The reader may repeat the latest declaration when it skips the rest. */
+    /* A reader that skips the rest may repeat the latest declaration. */
     if (event->kind != PROBITY_EVENT_LEVELS || event->payload_bytes < 2 ||
         levels->used + 16 > sizeof levels->text || event->tick == levels->tick)
         return;
@@ -386,8 +386,8 @@ static int put_event(struct pass *pass, const struct probity_event *event)
     return error == 0 ? probity_request_times_put(&pass->requests, event) : error;
 }
 
-/* end_ns: of the range; records after the last call that began in it has ended are left out if
- * possible. */
+/* end_ns: the end of the range. Once all calls that began in the range have ended, later records
+ * are left out if possible. */
 static int read_events(struct probity_reader *reader, uint64_t end_ns, struct pass *pass)
 {
     const struct probity_event *event;
@@ -402,7 +402,7 @@ static int read_events(struct probity_reader *reader, uint64_t end_ns, struct pa
     }
     if (error == 0 && got < 0)
         return got;
-    /* Reads the profile, which remains. */
+    /* The profile is not among the events. */
     return error == 0 ? probity_report_read(pass->report, reader) : error;
 }
 

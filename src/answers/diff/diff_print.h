@@ -62,8 +62,8 @@ void probity_diff_csv(FILE *stream, const struct probity_diff_layout *layout,
 int probity_diff_json(FILE *stream, const struct probity_diff_layout *layout,
                       const struct probity_compare *compare);
 
-/* Why requests are not compared, on one line, with the path of a run as it is; malloc'ed. NULL:
- * they are compared, there are none, or out of memory. */
+/* Why requests are not compared, on one line; the path of a run in it is not escaped. malloc'ed.
+ * NULL: they are compared, there are none, or out of memory. */
 char *probity_diff_why_no_requests(const struct probity_compare *compare);
 
 /* Whether a line is shown. */

@@ -402,7 +402,7 @@ static const struct cli_operand operands[] = {{.label = "name or trace", .repeat
 
 static const struct cli_option options[] = {
     {.name = "function", .value = "PATTERN", .brief = "functions that match",
-     .help = "functions that match, as NAME, which is then omitted",
+     .help = "functions that match; replaces NAME",
      CLI_TEXT(struct hist_call, pattern)},
     {.name = "self", .help = "exclude callees", CLI_BIT(struct hist_call, of, OF_SELF)},
     {.name = "cpu", .help = "CPU time", CLI_BIT(struct hist_call, of, OF_CPU)},

@@ -18,7 +18,7 @@ struct probity_hist_entry {
     uint32_t line;
     uint64_t calls; /* includes calls without the measured time */
     uint64_t counted; /* part of them: only counted because of PROBITY_BUDGET */
-    int is_least;     /* there were more: the budget had the function's hooks removed */
+    int is_least;     /* there were more: the function's hooks were removed for the budget */
     double error;   /* relative error of the values */
     struct probity_hist hist;
 };

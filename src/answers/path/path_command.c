@@ -261,7 +261,7 @@ const struct cli_command cli_command_path = {
     .usage = "[OPTION]... TRACE...",
     .help =
         "Shows how the time of a request was spent, across threads and locks: what its thread ran "
-        "and, where it waited, what the thread that it waited for did. The parts sum to the time "
+        "and, while it waited, what the thread that it waited for did. The parts sum to the time "
         "from beginning to end. Without options: the slowest request (PROBITY_REQUEST_BEGIN).",
     .options = options,
 };

@@ -68,8 +68,8 @@ struct probity_timeline_span {
     uint64_t length_ns; /* to the end of the last one */
     uint64_t busy_ns;   /* sum of their durations; for off-CPU intervals: of the time off the CPU */
     uint64_t off_ns;    /* of calls: total time off the CPU; 0 if CPU time is unknown. In tracks:
-                         * the correlation id of a request, or the length of a queue, whose
-                         * busy_ns is this times its duration; meaningless if merged */
+                         * the correlation id of a request, or the length of a queue; busy_ns is
+                         * then length times duration. Meaningless if merged */
     uint64_t count;     /* 1: not merged */
     uint64_t lead_ns;   /* lead of `name` over the others; meaningless if not merged */
     uint32_t name;      /* the name with the most time; meaningless for off-CPU intervals */
@@ -140,8 +140,8 @@ struct probity_timeline_name {
 struct probity_timeline_options {
     size_t spans_max;        /* 0: PROBITY_TIMELINE_SPANS */
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
-    /* Also include, without counting them, calls around from_ns: without values of their beginning
-     * and time off the CPU, and cut at to_ns. */
+    /* Also include calls in progress at from_ns, but do not count them. They have neither the
+     * values of their beginning nor time off the CPU, and are cut at to_ns. */
     int has_around;
     /* Show [from, to) as a window: whatever overlaps it is included and clipped to its ends, which
      * become facts.first_ns and last_ns if given. After its end, only the next record of each

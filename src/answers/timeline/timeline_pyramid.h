@@ -51,8 +51,8 @@ typedef int probity_pyramid_write(void *context, const struct probity_pyramid_ti
 
 struct probity_pyramid;
 
-/* again: of probity_timeline_repeat(), with the unit of the grid; it is only used. Returns 0 or
- * PROBITY_ERROR_MEMORY. */
+/* again: a timeline of probity_timeline_repeat() with the unit of the grid, which remains the
+ * caller's. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_pyramid_open(struct probity_timeline *again, const struct probity_pyramid_grid *grid,
                          probity_pyramid_write *write, void *context,
                          struct probity_pyramid **ret_pyramid);

@@ -122,10 +122,10 @@ static uint8_t address_encoding(const uint8_t *cie)
     return 0xff;
 }
 
-/* Whether the code is one nop, and its unwind information begins right after it: so begins a part
- * that was split off a function and whose first instruction is a landing pad, since an offset of 0
- * means "no landing pad". A function with a patchable entry has its first push between the two.
- * Advances count bytes, and by gcc for AArch64 instructions. */
+/* Whether the code is one nop, and its unwind information begins right after it. A part that was
+ * split off a function begins like this if its first instruction is a landing pad, since an offset
+ * of 0 means "no landing pad". In a function with a patchable entry, the first push is between the
+ * two. The unit of advances is a byte or, if compiled by gcc for AArch64, an instruction. */
 static int is_padded_part(const uint8_t *code, uint8_t first)
 {
 #ifdef __aarch64__

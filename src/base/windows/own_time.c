@@ -43,9 +43,9 @@ static int moment_take(struct moment *ret_moment)
     return 0;
 }
 
-/* Adds to the ticks that may be without cycles, since something may have interrupted the thread
- * during a step: each long step counts in full, and of the short ones, which differ because the
- * counter is rounded, the difference of the longest and the shortest. */
+/* Adds to the ticks in which the thread may have been interrupted, so that no cycles were counted.
+ * A long step counts in full. Of the short ones, which differ because the counter is rounded, the
+ * difference between the longest and the shortest counts. */
 static void note_step(struct steps *steps, uint64_t ticks, uint64_t long_ticks)
 {
     if (ticks >= long_ticks)

@@ -8,7 +8,7 @@
  *     event    id, time stamp | process, thread, CPU time, late_ns | fields
  *
  * Time stamps of a stream never decrease. An event that became known late has the time stamp of its
- * predecessor, and late_ns is the time by which it was earlier.
+ * predecessor; late_ns is how much earlier it happened.
  */
 #include <stdio.h>
 #include <stdlib.h>

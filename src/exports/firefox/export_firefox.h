@@ -48,11 +48,11 @@ struct firefox {
     /* An item's `bytes` is the number of its string + 1. */
     struct export_names hits, blocks, files;
     uint32_t state_strings[PROBITY_STATES]; /* number + 1 */
-    /* Row n of the tables of functions and frames is named by string n, so some functions are in no
-     * stack. */
+    /* The tables of functions and frames have a row for each string, with the same number, so some
+     * of these functions are in no stack. */
     struct log_queue strings, lines, sources, source_files;
     uint32_t string_count, source_count;
-    /* A tree of stacks: their numbers are those of the names. */
+    /* Stacks form a tree; a stack has the number of its name. */
     struct export_names stacks;
     uint32_t *stack_parents, *stack_frames; /* parents: number + 1 */
     uint32_t parent_capacity, frame_capacity;

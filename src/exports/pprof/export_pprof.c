@@ -252,7 +252,7 @@ static void pprof_profiled(struct probity_export *export, const struct probity_p
         probity_export_fail(export, error);
 }
 
-/* A block, as a function. By thread, the rows of one follow each other. */
+/* Writes a block as a function. With by_thread, called for each of its threads in succession. */
 static int put_pair(struct probity_export *export, const struct probity_blocks_pair *pair,
                     const char *name)
 {
