@@ -4,8 +4,8 @@
  *
  *     scopes M     M million scopes: ns of one, median of windows; CPU time of all threads for one
  *     requests S THREADS [MS]
- *                  for S s, calls of some 20 us in each of 1 or 2 threads: percentiles of their times;
- *                  with MS, the interval of dumps in ms
+ *                  for S s, calls of some 20 us in each of 1 or 2 threads: percentiles of their
+ *                  times; with MS, the interval of dumps in ms
  *     dump         fills 16 MiB, requests a dump, waits for its file (argument): CPU time that the
  *                  writer thread took
  */
