@@ -173,7 +173,7 @@ expect "recovered" "2 5 3" "$("$print_levels" trace | tail -n 1 | cut -d' ' -f1-
 # Killed before it replies.
 fresh
 start_waiting 0 1
-kill -STOP "$waiting"
+stop_process "$waiting"
 serial=$(request_serial)
 "$PROBITY" level "$waiting" 2 > out 2> errors &
 asker=$!
@@ -188,7 +188,7 @@ wait "$waiting" 2> /dev/null || true
 # A stopped program does not reply in time. Once continued, it applies the request.
 fresh
 start_waiting 2 1
-kill -STOP "$waiting"
+stop_process "$waiting"
 refused 1 "did not reply within 5 s" "$waiting" 2
 refused 1 "has not answered an earlier request yet: nothing was changed" "$waiting" 3
 kill -CONT "$waiting"
