@@ -17,7 +17,7 @@
 enum { LEVELS = 8, THREADS = 16 };
 
 static struct {
-    uint32_t level, before;      /* in the last event, and in the one before that */
+    uint32_t level, before;       /* in the last event, and in the one before that */
     uint8_t has_arrived[THREADS]; /* has seen the level of the last event */
 } seen = {.level = 5, .before = 5};
 
