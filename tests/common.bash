@@ -49,6 +49,18 @@ signal_job() {
     is_running "$2" && kill -s "$1" "$2"
 }
 
+# Whether all threads of a process are stopped, or have ended.
+has_stopped() {
+    ! grep -hs '^State:' "/proc/$1"/task/*/status | grep -qv '[TZ]'
+}
+
+# Stops a process. A thread that is running on another CPU, such as one that answers requests, goes
+# on for a moment after the signal was sent.
+stop_process() {
+    kill -s STOP "$1"
+    until has_stopped "$1"; do sleep 0.01; done
+}
+
 # Waits until a command succeeds. $1 a job whose end also ends the wait, then the command. The only
 # time limit is that of the test, because a machine may be arbitrarily slow.
 wait_until() {

@@ -162,12 +162,7 @@ alive=$!
 cat ready > path &
 await_file "$alive" path errors
 trace=$(cat path)
-kill -STOP "$alive"
-# All threads, or the one that writes could still change the trace between two commands.
-has_stopped() {
-    ! grep -hs '^State:' "/proc/$alive"/task/*/status | grep -qv '[TZ]'
-}
-until has_stopped; do sleep 0.01; done
+stop_process "$alive"
 all_commands "$trace"
 kill -KILL "$alive"
 wait "$alive" 2> killed || true

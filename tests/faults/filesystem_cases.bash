@@ -292,7 +292,7 @@ spool_cut() {
 # The trace of a stopped program is read as is, without waiting.
 stopped() {
     begin_steps PROBITY_LEVEL=5; go
-    kill -STOP "$steps_pid"
+    stop_process "$steps_pid"
     local command
     for command in csv info check report log; do
         local status=0

@@ -69,7 +69,7 @@ sql_of 2 "SYSTEM STOP FETCHES" default
 "$PROBITY" ship --to "$url1" --block-rows 5000 a/lagging > a.out 2> a.err &
 sender=$!
 wait_until "$sender" has_calls_at 1 $((before + 20000)) || fail "lagging: $(cat a.err)"
-kill -s STOP "$sender"
+stop_process "$sender"
 expect "lagging: calls on 2" "$before" "$(sql_of 2 "SELECT count() FROM probity_calls_3_local")"
 probity "the other replica" 1 ship --to "$url2" b/lagging
 reported "the other replica" "process $sender on host"

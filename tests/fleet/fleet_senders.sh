@@ -46,7 +46,7 @@ copies second
 "$PROBITY" ship --to "$url" --block-rows 2500 a/second > a.out 2> a.err &
 sender=$!
 wait_until "$sender" has_rows second || fail "the first: $(cat a.err)"
-kill -s STOP "$sender"
+stop_process "$sender"
 probity "the second" 1 ship --to "$url" b/second
 reported "the second" "is also sending run"
 reported "the second" "process $sender on host"

@@ -38,6 +38,13 @@ sees_all() {
     wait_until "$watcher" is_finished "look$looks" || fail "$1: $(cat watch.err)"
 }
 
+# The watcher has reported nothing but how far the database is behind, which depends on the machine.
+# $1 description
+has_no_errors() {
+    ! grep -v 'the database is [0-9]* s behind$\|has caught up$' watch.err > wrong ||
+        fail "$1: $(cat wrong)"
+}
+
 # ---- Turns
 
 mkdir turns
@@ -49,7 +56,7 @@ grep -q 'waiting for their turn (--senders 1)' watch.err ||
     fail "turns: not reported: $(cat watch.err)"
 ends_three turns
 stops_watching
-grep -v 'waiting for their turn\|caught up' watch.err && fail "turns: errors"
+has_no_errors turns
 
 # ---- Copies in progress
 
@@ -70,7 +77,7 @@ fcntl.fcntl(os.open("whole", os.O_RDONLY), 1024, fcntl.F_RDLCK)' 2> /dev/null; t
     wait_until "$watcher" is_finished whole || fail "copied: $(cat watch.err)"
     all_calls whole 3000
     stops_watching
-    [ ! -s watch.err ] || fail "copied: $(cat watch.err)"
+    has_no_errors copied
 fi
 records slow 3000
 bytes=$(stat -c %s slow)
@@ -82,7 +89,7 @@ tail -c +$((bytes / 2 + 1)) slow >> copied/slow
 wait_until "$watcher" is_finished slow || fail "copied slowly: $(cat watch.err)"
 all_calls slow 3000
 stops_watching
-[ ! -s watch.err ] || fail "copied slowly: $(cat watch.err)"
+has_no_errors "copied slowly"
 
 # Files that do not grow are sent even without an END block.
 records torn 3000

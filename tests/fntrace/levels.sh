@@ -146,8 +146,8 @@ wait "$waiting" || fail "the program: $(cat errors)"
 "$print_levels" trace > found
 expect "the writer's last event" "1 4 3 writer" "$(tail -n 1 found | cut -d' ' -f1-4)"
 expect "events" 14 "$(wc -l < found)"
-# A thread may read the level before a change and probe after it, once per thread; the same goes for
-# the first hit.
+# A thread may read the level before a change and probe after the next one, or after another thread
+# has arrived, once per change; its clock may be read early. The same goes for the first hit.
 others=$("$print_levels" trace x | sed -n 's/^other \([0-9]*\) .*/\1/p')
 [ "$others" -le 27 ] || fail "$others hits at levels that differ from the trace"
 "$PROBITY" check trace > /dev/null || fail "damaged: $("$PROBITY" check trace 2>&1)"
@@ -173,7 +173,7 @@ expect "recovered" "2 5 3" "$("$print_levels" trace | tail -n 1 | cut -d' ' -f1-
 # Killed before it replies.
 fresh
 start_waiting 0 1
-kill -STOP "$waiting"
+stop_process "$waiting"
 serial=$(request_serial)
 "$PROBITY" level "$waiting" 2 > out 2> errors &
 asker=$!
@@ -188,7 +188,7 @@ wait "$waiting" 2> /dev/null || true
 # A stopped program does not reply in time. Once continued, it applies the request.
 fresh
 start_waiting 2 1
-kill -STOP "$waiting"
+stop_process "$waiting"
 refused 1 "did not reply within 5 s" "$waiting" 2
 refused 1 "has not answered an earlier request yet: nothing was changed" "$waiting" 3
 kill -CONT "$waiting"

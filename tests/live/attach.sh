@@ -87,8 +87,7 @@ expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"
 # A stopped program cannot answer, with a control page or without. The request is withdrawn.
 for control in 0 1; do
     start stopped env PROBITY_CONTROL=$control "$PROGRAMS/counted.shared" 1
-    signal_job STOP "$job"
-    wait_until "$job" grep -q '^State:.T' "/proc/$job/status"
+    stop_process "$job"
     says "stopped" 1 "is stopped, by a signal or a debugger" attach --wait 50ms "$job"
     kill -CONT "$job"
     says "continued" 0 "stopped.probity" attach -o stopped.probity "$job"

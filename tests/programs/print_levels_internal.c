@@ -2,9 +2,10 @@
  *
  * print_levels_internal.c: prints the level events of a trace, one per line: functions, parameters,
  * origin, "writer" if the writer thread recorded it, and how many of the program's hits preceded
- * it. With a second argument, counts the hits whose id is neither the level of functions in the
- * event before nor in the one after, and prints their number at the end: threads see a level before
- * its event is recorded.
+ * it. With a second argument, counts the hits whose id is not the level of functions that the
+ * thread may see, and prints their number at the end. The time of an event is earlier than its
+ * change, so a thread may see the level before the event for as long as the writer is preempted
+ * between the two; but once it has seen the new level, no other, and not before the event.
  *
  *     print_levels_internal TRACE [x]
  */
@@ -13,7 +14,12 @@
 
 #include "reader/reader.h"
 
-enum { LEVELS = 8 };
+enum { LEVELS = 8, THREADS = 16 };
+
+static struct {
+    uint32_t level, before;       /* in the last event, and in the one before that */
+    uint8_t has_arrived[THREADS]; /* has seen the level of the last event */
+} seen = {.level = 5, .before = 5};
 
 static int print_event(const struct probity_event *event, uint64_t hits, uint32_t writer)
 {
@@ -27,13 +33,21 @@ static int print_event(const struct probity_event *event, uint64_t hits, uint32_
     return 1;
 }
 
-static uint64_t all_but(const uint64_t counts[LEVELS], uint32_t but)
+static void take_level(uint32_t level)
 {
-    uint64_t sum = 0;
+    seen.before = seen.level;
+    seen.level = level % LEVELS;
+    memset(seen.has_arrived, 0, sizeof seen.has_arrived);
+}
 
-    for (uint32_t i = 0; i < LEVELS; i++)
-        sum += i != but ? counts[i] : 0;
-    return sum;
+/* Returns whether the thread may see the level that is the hit's id. */
+static int is_possible(const struct probity_event *hit)
+{
+    uint8_t *has_arrived = &seen.has_arrived[hit->thread % THREADS];
+
+    if (hit->id == seen.level)
+        *has_arrived = 1;
+    return hit->id == seen.level || (hit->id == seen.before && !*has_arrived);
 }
 
 int main(int argc, char **argv)
@@ -41,8 +55,8 @@ int main(int argc, char **argv)
     static const char name[] = "probity-writer";
     struct probity_reader *reader;
     const struct probity_event *event;
-    uint64_t hits = 0, others = 0, differing[LEVELS] = {0}; /* since the last event, by level */
-    uint32_t writer = UINT32_MAX, level = 5;
+    uint64_t hits = 0, others = 0;
+    uint32_t writer = UINT32_MAX;
     int result;
 
     if (argc < 2 || probity_reader_open((const char *const *)&argv[1], 1, NULL, NULL, &reader) != 0)
@@ -53,17 +67,13 @@ int main(int argc, char **argv)
             writer = event->thread;
         if (event->kind == PROBITY_EVENT_LEVELS && !print_event(event, hits, writer))
             return 1;
-        if (event->kind == PROBITY_EVENT_LEVELS) {
-            level = event->payload[0] % LEVELS;
-            others += all_but(differing, level);
-            memset(differing, 0, sizeof differing);
-        }
+        if (event->kind == PROBITY_EVENT_LEVELS)
+            take_level(event->payload[0]);
         if (event->kind == PROBITY_EVENT_HIT) {
             hits++;
-            differing[event->id % LEVELS] += event->id != level;
+            others += !is_possible(event);
         }
     }
-    others += all_but(differing, LEVELS);
     probity_reader_close(reader);
     if (argc > 2)
         printf("other %llu of %llu\n", (unsigned long long)others, (unsigned long long)hits);

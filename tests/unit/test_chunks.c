@@ -16,6 +16,7 @@
 
 #include "own_recording.h"
 #include "reader/spool_tail.h"
+#include "runtime/session.h"
 #include "spool/attach.h"
 #include "spool/drain.h"
 
@@ -80,11 +81,13 @@ static void no_record_is_older_than_its_chunk(void **state)
 {
     struct probity_attach attach;
     uint32_t records = 0, hits = 0, chunks = 0;
+    /* A wasted reading must be worth up to 16 times the cost that the recording has measured. */
+    uint64_t gap_ticks = 32 * probity_session_get()->cpu_cost_ticks;
 
     (void)state;
     attach_own(&attach);
     for (int i = 0; i < HITS; i++)
-        hit_behind_a_gap(20000); /* many times the cost of a reading, so that it is made */
+        hit_behind_a_gap(gap_ticks);
     for (uint64_t i = 0; i < attach.chunk_count; i++) {
         struct probity_attach_chunk chunk;
         if (!probity_attach_chunk(&attach, i, &chunk))
