@@ -244,8 +244,7 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     options.progress_context = (void *)(uintptr_t)&cli_command_view;
     cli_progress_expect(view_tiles_passes(&call->tiles));
     cli_progress_pass();
-    if (cli_query_is_windowed(&call->answer))
-        cli_index_use(&cli_command_view, &call->answer.range, 1, &options);
+    cli_index_share(reader, &options);
     if (error == 0 && spans < call->spans_max &&
         probity_reader_open(paths, count, &options, NULL, &call->again) != 0)
         call->again = NULL;
