@@ -32,7 +32,7 @@ struct function_use {
     uint64_t key;
     uint32_t active; /* how often it is on the stack */
     uint32_t latest; /* depth + 1 of its innermost activation, or 0 */
-    void *user;
+    void *of_function[PROBITY_SCOPES_OF_COUNT];
 };
 
 struct open_scope {
@@ -239,7 +239,7 @@ static inline struct open_scope *push_use(struct probity_scopes *scopes,
     if (__builtin_expect(scopes->costs.count > 0, 0))
         probity_scope_cost_begin(&scopes->costs, scope);
     scope->user = NULL;
-    scope->of_function = &use->user;
+    scope->of_function = use->of_function;
     open->is_pending = (uint32_t)is_in_range(scopes, event->wall_ns);
     scopes->pending += open->is_pending;
     use->active++;

@@ -41,9 +41,13 @@ struct probity_scope {
     struct probity_cost_sum self_cost, total_cost;
     int is_costed, has_values;
     void *user;                /* for the listener; NULL at first */
-    void **of_function; /* for the listener, one per function and thread; NULL at first, and again
-                         * after a long time without open scopes */
+    void **of_function; /* for the listener, an array of elements for each function and thread;
+                         * NULL at first, and again after a long time without open scopes */
 };
+
+/* Elements of of_function: the first one, except for analyses whose scopes may be shared with one
+ * that uses it. */
+enum { PROBITY_SCOPES_OF_TREE = 1, PROBITY_SCOPES_OF_COUNT = 2 };
 
 /* Never below 0. */
 static inline struct probity_scope_time probity_scope_time_less(struct probity_scope_time a,

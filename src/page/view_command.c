@@ -107,6 +107,27 @@ static int is_wanted(void *context, uint32_t tid)
 /* ---- Steps -------------------------------------------------------------------------------------
  */
 
+static int has_states(const struct probity_reader *reader)
+{
+    int has = 0;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++)
+        has |= probity_reader_facts(reader, i)->sched != NULL;
+    return has;
+}
+
+/* The report, the tree and the threads share one stack of scopes. For the threads, states do not
+ * extend scopes that are still open. */
+static void share_scopes(struct view_call *call)
+{
+    const struct probity_scopes_listener threads = probity_threads_listener(call->threads);
+
+    probity_tree_follow(call->tree, probity_report_share(call->report,
+                                                         probity_tree_listener(call->tree)));
+    if (!has_states(call->answer.reader))
+        probity_threads_follow(call->threads, probity_report_share(call->report, &threads));
+}
+
 static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct view_call *call = context;
@@ -144,7 +165,11 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
             probity_view_messages_open(from_ns, to_ns, call->spans_max / MESSAGES_PART);
         error = call->messages != NULL ? 0 : PROBITY_ERROR_MEMORY;
     }
-    return error == 0 ? probity_tree_open(&tree, &call->tree) : error;
+    if (error == 0)
+        error = probity_tree_open(&tree, &call->tree);
+    if (error == 0)
+        share_scopes(call);
+    return error;
 }
 
 /* Takes hits, and events after which hits are missing: they end blocks and requests. */
@@ -158,16 +183,17 @@ static int put_to_hits(struct view_call *call, const struct probity_event *event
                                                 : error;
 }
 
-/* Only records in the range, and those that end what began in it, matter to sums. */
+/* Only records in the range, and those that end what began in it, matter to sums. The report is
+ * last, since it calls the listeners of those that share its scopes. */
 static int put_to_sums(struct view_call *call, const struct probity_event *event)
 {
-    int error = probity_report_put(call->report, event);
+    int error = probity_threads_put(call->threads, event);
 
     if (error == 0)
-        error = probity_threads_put(call->threads, event);
+        error = probity_tree_put(call->tree, event);
     if (error == 0 && (event->kind == PROBITY_EVENT_HIT || !probity_event_is_record(event->kind)))
         error = put_to_hits(call, event);
-    return error == 0 ? probity_tree_put(call->tree, event) : error;
+    return error == 0 ? probity_report_put(call->report, event) : error;
 }
 
 /* Threads that --tid leaves out may hold a lock for which a selected one waits. */
@@ -244,8 +270,7 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     options.progress_context = (void *)(uintptr_t)&cli_command_view;
     cli_progress_expect(view_tiles_passes(&call->tiles));
     cli_progress_pass();
-    if (cli_query_is_windowed(&call->answer))
-        cli_index_use(&cli_command_view, &call->answer.range, 1, &options);
+    cli_index_share(reader, &options);
     if (error == 0 && spans < call->spans_max &&
         probity_reader_open(paths, count, &options, NULL, &call->again) != 0)
         call->again = NULL;

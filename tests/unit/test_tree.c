@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_tree.c: paths and their times, the calls that deferred scopes adopt, limits, views, elapsed
- * time over threads, threads, and the exact output.
+ * time over threads, threads, and the exact output. All tests run twice: with a stack of scopes for
+ * each analysis, and with one that all share.
  */
 #include "test_scopes_make.h"
 
@@ -14,6 +15,7 @@
 #include "answers/tree/tree_print.h"
 
 static struct make make;
+static int is_shared; /* one stack of scopes for all analyses */
 
 struct run {
     struct probity_reader *reader;
@@ -32,6 +34,15 @@ static void start(void)
     make_declare(&make, 1, 40, "d", 1);
 }
 
+static void share(struct run *run)
+{
+    const struct probity_scopes_listener threads = probity_threads_listener(run->threads);
+
+    probity_tree_follow(run->tree,
+                        probity_report_share(run->report, probity_tree_listener(run->tree)));
+    probity_threads_follow(run->threads, probity_report_share(run->report, &threads));
+}
+
 static struct run run_paths(const char *const *paths, size_t count,
                             const struct probity_tree_options *options)
 {
@@ -41,15 +52,17 @@ static struct run run_paths(const char *const *paths, size_t count,
     assert_int_equal(probity_tree_open(options, &run.tree), 0);
     assert_int_equal(probity_report_open(NULL, &run.report), 0);
     assert_int_equal(probity_threads_open(0, 0, &run.threads), 0);
+    if (is_shared)
+        share(&run);
     assert_int_equal(probity_reader_open(paths, count, NULL, NULL, &run.reader), 0);
     while (probity_reader_next(run.reader, &event) > 0) {
         assert_int_equal(probity_tree_put(run.tree, event), 0);
-        assert_int_equal(probity_report_put(run.report, event), 0);
         assert_int_equal(probity_threads_put(run.threads, event), 0);
+        assert_int_equal(probity_report_put(run.report, event), 0);
     }
+    assert_int_equal(probity_report_finish(run.report), 0);
     assert_int_equal(probity_tree_finish(run.tree), 0);
     assert_int_equal(probity_tree_sort(run.tree, PROBITY_TREE_TOTAL), 0);
-    assert_int_equal(probity_report_finish(run.report), 0);
     assert_int_equal(probity_threads_finish(run.threads), 0);
     for (size_t i = 0; i < count; i++)
         unlink(paths[i]);
@@ -584,5 +597,8 @@ int main(void)
         cmocka_unit_test(threads_are_printed_as_ever),
         cmocka_unit_test(the_csv_of_a_report_is_as_ever),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    is_shared = 1;
+    return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/active_time.h"
 #include "analysis/same_function.h"
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/hashtable.h"
 #include "probity.h"
@@ -44,6 +45,8 @@ struct probity_report {
     struct probity_scopes_repairs added; /* of rows and reports that the caller added */
     struct probity_scopes_repairs repairs; /* set by finish */
     struct probity_scopes_listener listener;
+    struct probity_scopes_listener others[PROBITY_REPORT_SHARES_MAX]; /* that share the scopes */
+    size_t other_count;
     int error; /* set by a listener, which cannot return errors */
 };
 
@@ -288,6 +291,36 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     sums->open += how == PROBITY_SCOPE_OPEN;
     if (probity_scope_end_is_recorded(how) && add_duration(sums, ns) != 0)
         report->error = PROBITY_ERROR_MEMORY;
+}
+
+static void on_opened_shared(void *context, struct probity_scope *scope,
+                             const struct probity_event *event)
+{
+    struct probity_report *report = context;
+
+    on_opened(report, scope, event);
+    for (size_t i = 0; i < report->other_count; i++)
+        report->others[i].opened(report->others[i].context, scope, event);
+}
+
+static void on_closed_shared(void *context, const struct probity_scope *scope,
+                             enum probity_scope_end how, uint32_t thread_slot,
+                             const struct probity_event *event)
+{
+    struct probity_report *report = context;
+
+    on_closed(report, scope, how, thread_slot, event);
+    for (size_t i = 0; i < report->other_count; i++)
+        report->others[i].closed(report->others[i].context, scope, how, thread_slot, event);
+}
+
+const struct probity_scopes *probity_report_share(struct probity_report *report,
+                                                  const struct probity_scopes_listener *listener)
+{
+    probity_assert(report->other_count < PROBITY_REPORT_SHARES_MAX);
+    report->others[report->other_count++] = *listener;
+    report->listener = (struct probity_scopes_listener){on_opened_shared, on_closed_shared, report};
+    return report->scopes;
 }
 
 static int is_top_paused(const struct probity_report *report, uint32_t slot)

@@ -102,6 +102,16 @@ int probity_report_sums_add(struct probity_report_sums *to, const struct probity
 int probity_report_open(const struct probity_report_options *options,
                         struct probity_report **ret_report);
 
+/* Number of other analyses that can share the scopes of a report. */
+enum { PROBITY_REPORT_SHARES_MAX = 2 };
+
+/* Before the first event: shares the scopes of the report with another analysis of the same events,
+ * with the same range and costs. That one takes each event before the report does, and is finished
+ * after it. The listener may not use the first element of of_function. Returns the scopes, which
+ * live as long as the report. */
+const struct probity_scopes *probity_report_share(struct probity_report *report,
+                                                  const struct probity_scopes_listener *listener);
+
 /* Takes the next event in time order, from the beginning, because scopes must be followed even if a
  * filter excludes them. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_put(struct probity_report *report, const struct probity_event *event);

@@ -22,7 +22,8 @@ struct thread_item {
 
 struct probity_threads {
     uint64_t from_ns, to_ns;
-    struct probity_scopes *scopes;
+    const struct probity_scopes *scopes;
+    struct probity_scopes *own_scopes; /* NULL: they are another analysis's */
     struct probity_thread_states *states; /* NULL: not requested */
     struct thread_item **slots; /* by slot; NULL: not seen yet */
     uint32_t slot_count, added; /* added: slots of threads that were added, not read */
@@ -119,9 +120,21 @@ static int set_name(struct thread_item *item, const struct probity_event *event)
     return 0;
 }
 
+struct probity_scopes_listener probity_threads_listener(struct probity_threads *threads)
+{
+    return (struct probity_scopes_listener){on_opened, on_closed, threads};
+}
+
+void probity_threads_follow(struct probity_threads *threads, const struct probity_scopes *scopes)
+{
+    probity_scopes_close(threads->own_scopes);
+    threads->own_scopes = NULL;
+    threads->scopes = scopes;
+}
+
 int probity_threads_put(struct probity_threads *threads, const struct probity_event *event)
 {
-    const struct probity_scopes_listener listener = {on_opened, on_closed, threads};
+    const struct probity_scopes_listener listener = probity_threads_listener(threads);
 
     if (event->kind == PROBITY_EVENT_THREAD_STATE)
         return threads->states != NULL ? probity_thread_states_put(threads->states, event) : 0;
@@ -138,7 +151,8 @@ int probity_threads_put(struct probity_threads *threads, const struct probity_ev
         if (threads->states != NULL)
             add_states(threads, item, event);
     }
-    return probity_scopes_put(threads->scopes, event, &listener);
+    return threads->own_scopes != NULL
+               ? probity_scopes_put(threads->own_scopes, event, &listener) : 0;
 }
 
 int probity_threads_add(struct probity_threads *threads, const struct probity_thread_label *label,
@@ -204,11 +218,12 @@ static void add_to_process(struct probity_threads_process *process,
 
 int probity_threads_finish(struct probity_threads *threads)
 {
-    const struct probity_scopes_listener listener = {on_opened, on_closed, threads};
+    const struct probity_scopes_listener listener = probity_threads_listener(threads);
     struct probity_threads_process *process = NULL;
     size_t count = 0;
 
-    probity_scopes_finish(threads->scopes, &listener);
+    if (threads->own_scopes != NULL)
+        probity_scopes_finish(threads->own_scopes, &listener);
     threads->list = calloc((size_t)threads->slot_count + 1, sizeof *threads->list);
     threads->processes = calloc((size_t)threads->slot_count + 1, sizeof *threads->processes);
     if (threads->list == NULL || threads->processes == NULL)
@@ -338,11 +353,12 @@ int probity_threads_open(uint64_t from_ns, uint64_t to_ns, struct probity_thread
 {
     struct probity_threads *threads = calloc(1, sizeof *threads);
 
-    if (threads == NULL || probity_scopes_open(&threads->scopes) != 0) {
+    if (threads == NULL || probity_scopes_open(&threads->own_scopes) != 0) {
         free(threads);
         return PROBITY_ERROR_MEMORY;
     }
-    probity_scopes_set_range(threads->scopes, from_ns, to_ns);
+    threads->scopes = threads->own_scopes;
+    probity_scopes_set_range(threads->own_scopes, from_ns, to_ns);
     threads->from_ns = from_ns;
     threads->to_ns = to_ns > 0 ? to_ns : UINT64_MAX;
     *ret_threads = threads;
@@ -363,7 +379,8 @@ void probity_threads_close(struct probity_threads *threads)
             free(threads->slots[slot]->thread.name);
         free(threads->slots[slot]);
     }
-    probity_scopes_close(threads->scopes);
+    if (threads->own_scopes != NULL)
+        probity_scopes_close(threads->own_scopes);
     free(threads->slots);
     free(threads->processes);
     free(threads->list);

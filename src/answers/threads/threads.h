@@ -49,6 +49,12 @@ int probity_threads_open(uint64_t from_ns, uint64_t to_ns, struct probity_thread
 /* Takes states into account; before the first event. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_threads_want_states(struct probity_threads *threads);
 
+/* Before the first event, without thread states among the events: counts the scopes of another
+ * analysis, which calls the listener. That one takes each event after this one, and is finished
+ * before it. */
+struct probity_scopes_listener probity_threads_listener(struct probity_threads *threads);
+void probity_threads_follow(struct probity_threads *threads, const struct probity_scopes *scopes);
+
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_threads_put(struct probity_threads *threads, const struct probity_event *event);
 

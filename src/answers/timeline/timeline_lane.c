@@ -23,14 +23,14 @@ static inline int is_narrow(const struct probity_timeline_span *span, uint64_t u
     return span->count > 1 || span->length_ns < unit_ns;
 }
 
-/* Whether both begin in the same unit and are too short to be shown separately. Unknown time
- * between states must stay visible. */
+/* Whether both begin in the same unit, a power of two, and are too short to be shown separately.
+ * Unknown time between states must stay visible. */
 static inline int may_join(const struct probity_timeline_span *last,
                            const struct probity_timeline_span *span, uint64_t unit_ns)
 {
     return is_narrow(span, unit_ns) && is_narrow(last, unit_ns) &&
            !(span->flags & PROBITY_TIMELINE_APART) &&
-           last->start_ns / unit_ns == span->start_ns / unit_ns;
+           (last->start_ns ^ span->start_ns) < unit_ns;
 }
 
 /* A majority vote: a name with more than half of the time is in the lead at the end. Each name

@@ -102,10 +102,11 @@ static const struct probity_same_function *function_of(struct probity_tree *tree
                                                        const struct probity_scope *scope)
 {
     const struct probity_function_key key = {scope->function, scope->trace, scope->number};
+    void **function = &scope->of_function[PROBITY_SCOPES_OF_TREE];
 
-    if (__builtin_expect(*scope->of_function == NULL, 0))
-        *scope->of_function = probity_same_function_at(&tree->functions, &key);
-    return *scope->of_function;
+    if (__builtin_expect(*function == NULL, 0))
+        *function = probity_same_function_at(&tree->functions, &key);
+    return *function;
 }
 
 /* NULL if out of memory, or if there are too many nodes. */
@@ -371,12 +372,26 @@ int probity_tree_put(struct probity_tree *tree, const struct probity_event *even
         return tree->error; /* of the event before */
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) && set_name(tree, event) != 0)
         return PROBITY_ERROR_MEMORY;
-    return probity_scopes_put(tree->scopes, event, &tree->listener);
+    return tree->own_scopes != NULL
+               ? probity_scopes_put(tree->own_scopes, event, &tree->listener) : 0;
+}
+
+const struct probity_scopes_listener *probity_tree_listener(const struct probity_tree *tree)
+{
+    return &tree->listener;
+}
+
+void probity_tree_follow(struct probity_tree *tree, const struct probity_scopes *scopes)
+{
+    probity_scopes_close(tree->own_scopes);
+    tree->own_scopes = NULL;
+    tree->scopes = scopes;
 }
 
 void probity_tree_close_scopes(struct probity_tree *tree)
 {
-    probity_scopes_finish(tree->scopes, &tree->listener);
+    if (tree->own_scopes != NULL)
+        probity_scopes_finish(tree->own_scopes, &tree->listener);
 }
 
 int probity_tree_finish(struct probity_tree *tree)
@@ -417,18 +432,19 @@ int probity_tree_open(const struct probity_tree_options *options, struct probity
 {
     struct probity_tree *tree = calloc(1, sizeof *tree);
 
-    if (tree == NULL || probity_scopes_open(&tree->scopes) != 0) {
+    if (tree == NULL || probity_scopes_open(&tree->own_scopes) != 0) {
         free(tree);
         return PROBITY_ERROR_MEMORY;
     }
+    tree->scopes = tree->own_scopes;
     if (options != NULL)
         tree->options = *options;
     if (tree->options.costs_of != NULL &&
-        probity_scopes_want_costs(tree->scopes, tree->options.costs_of) != 0) {
+        probity_scopes_want_costs(tree->own_scopes, tree->options.costs_of) != 0) {
         probity_tree_close(tree);
         return PROBITY_ERROR_MEMORY;
     }
-    probity_scopes_set_range(tree->scopes, tree->options.from_ns, tree->options.to_ns);
+    probity_scopes_set_range(tree->own_scopes, tree->options.from_ns, tree->options.to_ns);
     if (tree->options.to_ns == 0)
         tree->options.to_ns = UINT64_MAX;
     if (tree->options.nodes_max == 0)
@@ -450,7 +466,8 @@ void probity_tree_close(struct probity_tree *tree)
     }
     probity_tree_nodes_release(&tree->nodes);
     probity_same_functions_release(&tree->functions);
-    probity_scopes_close(tree->scopes);
+    if (tree->own_scopes != NULL)
+        probity_scopes_close(tree->own_scopes);
     free(tree->threads);
     free(tree);
 }

@@ -65,6 +65,11 @@ int probity_tree_open(const struct probity_tree_options *options, struct probity
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_tree_put(struct probity_tree *tree, const struct probity_event *event);
 
+/* Before the first event: makes the tree from the scopes of another analysis, which calls the
+ * tree's listener. That one takes each event after the tree, and is finished before it. */
+const struct probity_scopes_listener *probity_tree_listener(const struct probity_tree *tree);
+void probity_tree_follow(struct probity_tree *tree, const struct probity_scopes *scopes);
+
 /* Closes open scopes; nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_tree_finish(struct probity_tree *tree);
 

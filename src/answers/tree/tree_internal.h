@@ -11,7 +11,8 @@ struct tree_thread;
 
 struct probity_tree {
     struct probity_tree_options options;
-    struct probity_scopes *scopes;
+    const struct probity_scopes *scopes;
+    struct probity_scopes *own_scopes; /* NULL: they are another analysis's */
     struct probity_same_functions functions;
     struct probity_tree_nodes nodes;
     struct tree_thread **threads; /* by slot; NULL: not seen yet */
