@@ -5,7 +5,7 @@
 # variants: gcc
 # timeout: 300
 . "$(dirname "$0")/../common.bash"
-base=$((20000 + $$ % 20000))
+base=$((20000 + $$ % 12000)) # below the ports that the kernel assigns
 record=("$PROBITY" record --calls all -o "$WORK/%n.%p.probity" --)
 
 # Kills the processes that $1 started, and their descendants.
