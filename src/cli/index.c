@@ -218,8 +218,8 @@ const struct cli_command cli_command_index = {
     .help =
         "Reads each trace once and writes TRACE.index next to it: marks at which reading can "
         "start, with the state of all threads there. Commands that are given a time range use it "
-        "if it matches the trace; their output is the same as without it. For a trace of 64 MiB "
-        "or more without an index, they make one in memory. Only a closed trace can have an "
-        "index.",
+        "if it matches the trace; their output is the same as without it, unless the trace was "
+        "damaged later. For a trace of 64 MiB or more without an index, they make one in memory. "
+        "Only a closed trace can have an index.",
     .options = options,
 };

@@ -21,13 +21,22 @@ enum {
     PROGRESS_BLOCKS = 4096
 };
 
+/* Of DATA blocks since the last SYNC, by their headers. */
+struct claimed_span {
+    uint64_t first_tick, last_tick;
+    struct probity_scan_item first, last; /* the blocks that have these ticks */
+    struct probity_scan_item begin;       /* the first of all */
+    int has_records;
+};
+
 struct prescan {
     struct probity_trace *trace;
     struct probity_trace_facts *facts;
     struct probity_threads_seen threads;
     struct probity_clockmap clock;
     int is_joined; /* keep the clock's anchors, to join them with those of other traces */
-    uint64_t watermark; /* the latest */
+    struct claimed_span claimed;
+    uint64_t watermark, anchor_tick; /* the latest */
     int has_records, first_is_new, ended, has_sync;
     int is_counting; /* decode enough to distinguish hits from events */
     int has_lanes;
@@ -71,27 +80,73 @@ static void take_span(struct prescan *prescan, uint64_t first_tick, uint64_t las
     prescan->has_records = 1;
 }
 
-/* Whether a block would change the span so much that it must be verified first: a damaged header
- * may claim any time, and shares of the recording ("50%") follow from the span. Blocks in order
- * lengthen it little by little, so that few are verified. */
-static int is_leap(const struct prescan *prescan, const struct probity_data *data)
+/* Takes the span that a block's header claims; it counts once the next SYNC has been read. */
+static void claim_span(struct prescan *prescan, const struct probity_data *data,
+                       const struct probity_scan_item *item)
 {
-    enum { USUAL_SHARE = 16 };
-    const struct probity_trace_facts *facts = prescan->facts;
-    uint64_t start = facts->info.anchor.ticks;
+    struct claimed_span *claimed = &prescan->claimed;
 
-    if (data->records == 0)
-        return 0;
-    if (!prescan->has_records || data->first_tick < facts->first_tick)
-        return 1;
-    uint64_t length = facts->last_tick > start ? facts->last_tick - start : 0;
-    return data->last_tick > facts->last_tick &&
-           data->last_tick - facts->last_tick > length / USUAL_SHARE;
+    if (!claimed->has_records)
+        claimed->begin = *item;
+    if (!claimed->has_records || data->first_tick < claimed->first_tick) {
+        claimed->first_tick = data->first_tick;
+        claimed->first = *item;
+    }
+    if (!claimed->has_records || data->last_tick > claimed->last_tick) {
+        claimed->last_tick = data->last_tick;
+        claimed->last = *item;
+    }
+    claimed->has_records = 1;
 }
 
-/* If hits are counted, the span covers only hits and scopes, because only these are shown. */
+/* The span of the intact blocks since the last SYNC. */
+static int take_intact_span(struct prescan *prescan, uint64_t end_offset)
+{
+    const struct probity_scan_item *begin = &prescan->claimed.begin;
+    struct probity_scan scan;
+    struct probity_scan_item item;
+    struct probity_data data;
+    int got = probity_scan_init_range(&scan, &prescan->trace->range, end_offset, 1);
+
+    scan.offset = begin->offset;
+    scan.serial = begin->header.serial;
+    while (got >= 0 && (got = probity_scan_next(&scan, &item)) > 0) {
+        if (item.kind == PROBITY_SCAN_BLOCK && item.header.type == PROBITY_BLOCK_DATA &&
+            probity_data_get(item.payload, item.header.payload_bytes, &data) == 0 &&
+            data.records > 0)
+            take_span(prescan, data.first_tick, data.last_tick);
+    }
+    probity_scan_release(&scan);
+    return got < 0 ? got : 0;
+}
+
+/* A damaged header may claim any time, and shares of the recording ("50%") follow from the span. So
+ * a time before the start, or after the anchor of the SYNC that follows, must be that of an intact
+ * block. In a recovered trace, intact ones may be later. */
+static int settle_span(struct prescan *prescan, struct probity_scan *scan, uint64_t anchor_tick,
+                       uint64_t end_offset)
+{
+    struct claimed_span *claimed = &prescan->claimed;
+    int whole = 1;
+
+    if (!claimed->has_records)
+        return 0;
+    claimed->has_records = 0;
+    if (claimed->first_tick < prescan->facts->info.anchor.ticks)
+        whole = probity_scan_verify(scan, &claimed->first);
+    if (whole == 1 && claimed->last_tick > anchor_tick)
+        whole = probity_scan_verify(scan, &claimed->last);
+    if (whole == 0)
+        return take_intact_span(prescan, end_offset);
+    if (whole == 1)
+        take_span(prescan, claimed->first_tick, claimed->last_tick);
+    return whole < 0 ? whole : 0;
+}
+
+/* If hits are counted, the span covers only hits and scopes, because only these are shown. item:
+ * NULL for a chunk of the spool. */
 static int take_records(struct prescan *prescan, const struct probity_data *data,
-                        const uint8_t *payload, size_t bytes)
+                        const uint8_t *payload, size_t bytes, const struct probity_scan_item *item)
 {
     struct probity_hit_count *tally = &prescan->trace->tally;
     uint32_t slot;
@@ -99,7 +154,10 @@ static int take_records(struct prescan *prescan, const struct probity_data *data
 
     if (error == 0 && prescan->has_lanes)
         error = probity_lanes_add(&prescan->trace->lanes, data);
-    if (error == 0 && !prescan->is_counting && data->records > 0)
+    int has_span = error == 0 && !prescan->is_counting && data->records > 0;
+    if (has_span && item != NULL)
+        claim_span(prescan, data, item);
+    else if (has_span)
         take_span(prescan, data->first_tick, data->last_tick);
     if (error != 0 || !prescan->is_counting)
         return error;
@@ -147,7 +205,6 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
     struct probity_trace *trace = prescan->trace;
     struct probity_trace_facts *facts = prescan->facts;
     struct probity_data data;
-    int whole = 1;
 
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0) {
         probity_trace_note_damage(prescan->trace, item->offset, item->bytes);
@@ -156,11 +213,7 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
     facts->data_blocks++;
     facts->records += data.records;
     facts->holes += data.holes;
-    int is_damaged = !prescan->is_counting && is_leap(prescan, &data) &&
-                     (whole = probity_scan_verify(scan, item)) != 1;
-    int error = whole < 0 ? whole : 0;
-    if (!is_damaged)
-        error = take_records(prescan, &data, item->payload, item->header.payload_bytes);
+    int error = take_records(prescan, &data, item->payload, item->header.payload_bytes, item);
     /* A block older than the watermark is late even if not marked. */
     if (error == 0 && ((data.flags & PROBITY_DATA_LATE) || data.first_tick < prescan->watermark))
         error = take_late(prescan, item, &data);
@@ -168,7 +221,7 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
         !probity_spool_tail_overlaps(&trace->rest, &data))
         return error;
     /* A block replaces its words in the rest of the spool only if its records can be read. */
-    whole = probity_scan_verify(scan, item);
+    int whole = probity_scan_verify(scan, item);
     return whole == 1 ? probity_spool_tail_cover(&trace->rest, &data) : whole < 0 ? whole : 0;
 }
 
@@ -183,7 +236,9 @@ static void take_failure(struct prescan *prescan, uint32_t system_error, uint64_
     facts->failed_after_ns = tick > start ? probity_trace_ns_of_ticks(facts, tick - start) : 0;
 }
 
-static int take_sync(struct prescan *prescan, const struct probity_scan_item *item)
+/* scan: NULL for a SYNC in an index. */
+static int take_sync(struct prescan *prescan, struct probity_scan *scan,
+                     const struct probity_scan_item *item)
 {
     struct probity_trace_facts *facts = prescan->facts;
     struct probity_sync sync;
@@ -204,7 +259,10 @@ static int take_sync(struct prescan *prescan, const struct probity_scan_item *it
             take_failure(prescan, sync.failed_errno, sync.failed_tick);
         prescan->ended = 1;
     }
-    int error = probity_drops_see(&prescan->trace->drops, sync.anchor.realtime_ns, &sync.totals);
+    prescan->anchor_tick = sync.anchor.ticks;
+    int error = settle_span(prescan, scan, sync.anchor.ticks, item->offset);
+    if (error == 0)
+        error = probity_drops_see(&prescan->trace->drops, sync.anchor.realtime_ns, &sync.totals);
     return error == 0 ? take_anchor(prescan, &sync.anchor, sync.watermark) : error;
 }
 
@@ -257,7 +315,7 @@ static int take_item(struct prescan *prescan, struct probity_scan *scan,
     if (item->header.type == PROBITY_BLOCK_DATA)
         return take_data(prescan, scan, item);
     if (item->header.type == PROBITY_BLOCK_SYNC || item->header.type == PROBITY_BLOCK_END)
-        return take_sync(prescan, item);
+        return take_sync(prescan, scan, item);
     if (item->header.type == PROBITY_BLOCK_PROFILE)
         return probity_profile_parts_add(&prescan->trace->profile, item);
     if (item->header.type == PROBITY_BLOCK_SITES)
@@ -288,7 +346,8 @@ static int take_chunk(struct prescan *prescan, size_t index)
     facts->spool_chunks++;
     facts->spool_records += output.records;
     int error =
-        take_records(prescan, &data, payload, output.block_bytes - PROBITY_BLOCK_HEADER_BYTES);
+        take_records(prescan, &data, payload, output.block_bytes - PROBITY_BLOCK_HEADER_BYTES,
+                     NULL);
     return error != 0
                ? error
                : probity_waiting_list_add(
@@ -477,7 +536,9 @@ static int read_all(struct prescan *prescan, struct probity_scan *scan,
     struct probity_trace *trace = prescan->trace;
     int error = take_anchor(prescan, &trace->facts.info.anchor, 0);
 
-    if (error != 0 || (error = walk(prescan, scan, options)) != 0)
+    prescan->anchor_tick = trace->facts.info.anchor.ticks;
+    if (error != 0 || (error = walk(prescan, scan, options)) != 0 ||
+        (error = settle_span(prescan, scan, prescan->anchor_tick, scan->size)) != 0)
         return error;
     judge_state(prescan);
     if (prescan->ended && trace->has_rest) {
@@ -559,7 +620,7 @@ static int take_index_item(struct prescan *prescan, const struct probity_index_i
     item.payload = from->payload + PROBITY_INDEX_RECORDS_BYTES;
     item.header.type = (uint16_t)from->type;
     item.header.payload_bytes = from->payload_bytes - PROBITY_INDEX_RECORDS_BYTES;
-    return take_sync(prescan, &item);
+    return take_sync(prescan, NULL, &item);
 }
 
 static void take_index_sum(struct prescan *prescan, const struct probity_index_sum *sum)

@@ -8,7 +8,7 @@ PROBITY_OUT=trace "$BUILD/bench/gen" trace 1 1
 "$PROBITY" csv --columns=wall trace > all
 total=$(wc -l < all)
 start=$("$PROBITY" info --json trace | sed -n 's/.*"started_ns": \([0-9]*\).*/\1/p')
-last=$(tail -n 1 all | tr -d .)
+first=$(head -n 1 all | tr -d .) last=$(tail -n 1 all | tr -d .)
 
 # Hits at or after the moment $1, in ns of the real-time clock
 hits_since() {
@@ -25,7 +25,7 @@ point() {
     echo "${1%?????????}.${1: -9}"
 }
 
-middle=$(((start + last) / 2))
+middle=$(((first + last) / 2))
 [ "$(hits_since "$middle")" -gt 0 ] && [ "$(hits_since "$middle")" -lt "$total" ] ||
     fail "the middle is no middle"
 expect_since "$((middle - start))ns" "$middle"
@@ -54,7 +54,7 @@ for wrong in '' 1x -x 101% 50%% 2026-02-30 2026-13-01 2026-01-01T25:00 2026-01-0
     [ "$wrong" = 20260101 ] || expect "--since '$wrong'" 2 "$status"
 done
 
-# Shares of a damaged recording: headers of two blocks claim times long before and after it.
+# Shares of a damaged recording: headers of three blocks claim times long before and after it.
 python3 - trace > lying << 'END'
 import struct, sys
 trace = bytearray(open(sys.argv[1], "rb").read())
@@ -63,13 +63,14 @@ while at < len(trace):
     if trace[at + 12] == 2:
         blocks.append(at + 24)
     at += 24 + struct.unpack_from("<I", trace, at + 4)[0]
-first, last = blocks[len(blocks) // 3] + 32, blocks[len(blocks) // 2] + 40
-struct.pack_into("<Q", trace, first, 1)
-struct.pack_into("<Q", trace, last, struct.unpack_from("<Q", trace, last)[0] << 1)
+last = struct.unpack_from("<Q", trace, blocks[-1] + 40)[0]
+struct.pack_into("<Q", trace, blocks[len(blocks) // 3] + 32, 1)
+for lying in blocks[len(blocks) // 2], blocks[-2]:
+    struct.pack_into("<Q", trace, lying + 40, last * 2)
 sys.stdout.buffer.write(trace)
 END
 "$PROBITY" csv --columns=wall lying > all 2> reported || true
-[ "$(wc -l < all)" -lt "$total" ] || fail "two blocks are damaged, but no hit is missing"
+[ "$(wc -l < all)" -lt "$total" ] || fail "three blocks are damaged, but no hit is missing"
 status=0
 "$PROBITY" csv --since 50% lying 2> reported > some || status=$?
 expect "50% of a damaged trace: status" 3 "$status"
