@@ -54,11 +54,11 @@ has_stopped() {
     ! grep -hs '^State:' "/proc/$1"/task/*/status | grep -qv '[TZ]'
 }
 
-# Stops a process. A thread that is running on another CPU, such as one that answers requests, goes
-# on for a moment after the signal was sent.
+# Stops a job. A thread that is running on another CPU, such as one that answers requests, goes on
+# for a moment after the signal was sent.
 stop_process() {
-    kill -s STOP "$1"
-    until has_stopped "$1"; do sleep 0.01; done
+    signal_job STOP "$1" || return 0
+    wait_until "$1" has_stopped "$1"
 }
 
 # Waits until a command succeeds. $1 a job whose end also ends the wait, then the command. The only

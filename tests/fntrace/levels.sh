@@ -146,8 +146,8 @@ wait "$waiting" || fail "the program: $(cat errors)"
 "$print_levels" trace > found
 expect "the writer's last event" "1 4 3 writer" "$(tail -n 1 found | cut -d' ' -f1-4)"
 expect "events" 14 "$(wc -l < found)"
-# A thread may read the level before a change and probe after the next one, or after another thread
-# has arrived, once per change; its clock may be read early. The same goes for the first hit.
+# A thread may read the level before a change and probe after the next one, or after it has itself
+# seen the new level, once per change; its clock may be read early. The same goes for the first hit.
 others=$("$print_levels" trace x | sed -n 's/^other \([0-9]*\) .*/\1/p')
 [ "$others" -le 27 ] || fail "$others hits at levels that differ from the trace"
 "$PROBITY" check trace > /dev/null || fail "damaged: $("$PROBITY" check trace 2>&1)"

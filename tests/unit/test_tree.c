@@ -46,12 +46,17 @@ static void share(struct run *run)
 static struct run run_paths(const char *const *paths, size_t count,
                             const struct probity_tree_options *options)
 {
+    struct probity_report_options range = {0}; /* those that share scopes have the same */
     struct run run = {0};
     const struct probity_event *event;
 
     assert_int_equal(probity_tree_open(options, &run.tree), 0);
-    assert_int_equal(probity_report_open(NULL, &run.report), 0);
-    assert_int_equal(probity_threads_open(0, 0, &run.threads), 0);
+    if (is_shared && options != NULL) {
+        range.from_ns = options->from_ns;
+        range.to_ns = options->to_ns;
+    }
+    assert_int_equal(probity_report_open(&range, &run.report), 0);
+    assert_int_equal(probity_threads_open(range.from_ns, range.to_ns, &run.threads), 0);
     if (is_shared)
         share(&run);
     assert_int_equal(probity_reader_open(paths, count, NULL, NULL, &run.reader), 0);
