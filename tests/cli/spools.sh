@@ -61,11 +61,15 @@ spools "all, but one directory" 2 --all
 
 # ---- Recovering and removing ----
 
+# A file with the inode number of a lost trace would be taken for it: while they are open, no other
+# file gets their numbers.
 leave_killed gone.probity 7
+exec 4< gone.probity
 rm gone.probity
 leave_killed replaced.probity 8
 cp replaced.probity copy
-cp replaced.probity before # with the replaced file's inode number, it would be taken for it
+cp replaced.probity before
+exec 5< replaced.probity
 mv copy replaced.probity
 leave_killed linked.probity 9
 mkdir elsewhere
