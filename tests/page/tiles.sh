@@ -61,7 +61,11 @@ whole() {
     jq -e --arg kinds "$2" \
         '. as $all | .levels > 1 and ($kinds | split(" ") | all($all[.] > 1000))' \
         "$1.json" > output || fail "too little in the tiles of $1: $(cat "$1.json")"
-    [ "$(jq .bytes "$1.json")" -le $(($(stat -c %s "$1.probity") / 20)) ] ||
+    local file read=0
+    for file in "$1.probity" "$1.probity.sched"; do
+        [ ! -e "$file" ] || read=$((read + $(stat -c %s "$file")))
+    done
+    [ "$(jq .bytes "$1.json")" -le $((read / 20)) ] ||
         fail "the tiles of $1 are too large: $(cat "$1.json")"
 }
 TRACKED=${TRACKED:-60000}
