@@ -66,5 +66,4 @@ for ((at = 3000; at < size; at += size / 6)); do
     "$PROBITY" path --slowest 1000 --json damaged > output 2> errors || true
     [ ! -s output ] || whole "cut at $at" ""
 done
-
 finish

@@ -14,20 +14,17 @@ read -r start first last < <(jq -r '.[0].times | "\(.started_ns) \(.first_ns) \(
 # as when the index was made, so that calls that were open then are known with and without it.
 # Prints that moment, in ns since the recording began.
 spoil() {
-    python3 - "$((first - start))" "$((last - start))" << 'END'
+    PYTHONPATH=$SOURCE/tests/tool python3 - "$((first - start))" "$((last - start))" << 'END'
 import struct, sys
+from data_blocks import FIRST_TICK, data_blocks
 since, until = map(int, sys.argv[1:])
 trace = bytearray(open("spoiled", "rb").read())
-at, blocks = 16, []
-while at < len(trace):
-    bytes = struct.unpack_from("<I", trace, at + 4)[0]
-    if trace[at + 12] == 2:
-        blocks.append((at, bytes, *struct.unpack_from("<QQ", trace, at + 24 + 32)))
-    at += 24 + bytes
-begin, end = min(first for *_, first, last in blocks), max(last for *_, first, last in blocks)
+blocks = [(at, payload_bytes, *struct.unpack_from("<QQ", trace, at + FIRST_TICK))
+          for at, payload_bytes in data_blocks(trace)]
+begin, end = min(first for *_, first, _ in blocks), max(last for *_, last in blocks)
 third = begin + (end - begin) // 3
-for at, bytes, first, _ in [each for each in blocks if each[2] > third][::10]:
-    trace[at + 24 + bytes // 2] ^= 85
+for at, payload_bytes, *_ in [block for block in blocks if block[2] > third][::10]:
+    trace[at + payload_bytes // 2] ^= 85
 open("spoiled", "wb").write(trace)
 print(since + (until - since) // 3 - 1000)
 END

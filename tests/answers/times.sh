@@ -54,22 +54,26 @@ for wrong in '' 1x -x 101% 50%% 2026-02-30 2026-13-01 2026-01-01T25:00 2026-01-0
     [ "$wrong" = 20260101 ] || expect "--since '$wrong'" 2 "$status"
 done
 
-# Shares of a damaged recording: headers of blocks claim times long before it, or after it.
+# The first event's time in an export that counts from the earliest time. $1 trace
+first_exported() {
+    "$PROBITY" export --format chrome --until "$((first - start + 1000))ns" -o - "$1" \
+        2> reported | jq '[.traceEvents[].ts | numbers] | min'
+}
+
+# Headers of blocks claim times long before a recording, or after it: neither its shares nor the
+# origin of an export follow.
 for claim in before after; do
-    python3 - trace $claim > lying << 'END'
+    PYTHONPATH=$SOURCE/tests/tool python3 - trace $claim > lying << 'END'
 import struct, sys
+from data_blocks import FIRST_TICK, LAST_TICK, data_blocks
 trace = bytearray(open(sys.argv[1], "rb").read())
-at, blocks = 16, []
-while at < len(trace):
-    if trace[at + 12] == 2:
-        blocks.append(at + 24)
-    at += 24 + struct.unpack_from("<I", trace, at + 4)[0]
-last = struct.unpack_from("<Q", trace, blocks[-1] + 40)[0]
+blocks = [at for at, _ in data_blocks(trace)]
+(last,) = struct.unpack_from("<Q", trace, blocks[-1] + LAST_TICK)
 for lying in blocks[len(blocks) // 2], blocks[-2]:
     if sys.argv[2] == "before":
-        struct.pack_into("<Q", trace, lying + 32, 1)
+        struct.pack_into("<Q", trace, lying + FIRST_TICK, 1)
     else:
-        struct.pack_into("<Q", trace, lying + 40, last * 2)
+        struct.pack_into("<Q", trace, lying + LAST_TICK, last * 2)
 sys.stdout.buffer.write(trace)
 END
     "$PROBITY" csv --columns=wall lying > all 2> reported || true
@@ -79,6 +83,7 @@ END
     expect "50% of a damaged trace, $claim: status" 3 "$status"
     expect "50% of a damaged trace, $claim" \
         "$(hits_since $((start + (last + 1 - start) / 2)))" "$(wc -l < some)"
+    expect "the first event, $claim" "$(first_exported trace)" "$(first_exported lying || true)"
 done
 "$PROBITY" csv --columns=wall trace > all
 
