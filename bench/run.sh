@@ -15,7 +15,7 @@ done
 command_of() {
     case $1 in
         cputime) echo "$build/bench/cputime" "$build/bin/probity" ;;
-        answers | corrected | csv | diff | export | httpd | self | view)
+        answers | compile | corrected | csv | diff | export | httpd | self | view)
             echo "$bench/$1.sh" "$build"
             ;;
         external) echo "$build/bench/sustained" 512 "$build/bin/probity" ;;
@@ -26,7 +26,7 @@ command_of() {
 
 all='burst sustained external inside threads between start off
     locks baseline_logger cputime memory csv httpd
-scope calls real self answers corrected export diff view peers'
+scope compile calls real self answers corrected export diff view peers'
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 system="$(nproc) CPUs, Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
 started="$(date -u +%Y-%m-%dT%H:%MZ)"

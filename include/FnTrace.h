@@ -419,6 +419,8 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 #define FN_X_WITH_VALUES_(retType, retVar, is_void, enter, source, ...)                            \
     do {                                                                                           \
         FN_X_IF_ON(                                                                                \
+            FN_X_EACH(FN_X_FACTS, __VA_ARGS__)                                                     \
+            FN_X_CAT(FN_X_FACTS_OF_RET_, is_void)(retVar)                                          \
             if (FN_X_ARE_SHORT(retVar, is_void, __VA_ARGS__))                                      \
                 FN_X_ENTER_SHORT(retType, retVar, is_void, source, __VA_ARGS__)                    \
             else {                                                                                 \
@@ -429,8 +431,11 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 #else
 #define FN_X_WITH_VALUES_(retType, retVar, is_void, enter, source, ...)                            \
     do {                                                                                           \
-        FN_X_IF_ON(enter(retType, source, __VA_ARGS__)                                             \
-                   FN_X_CAT(FN_X_RETVAL_, is_void)(retVar);)                                       \
+        FN_X_IF_ON(                                                                                \
+            FN_X_EACH(FN_X_FACTS, __VA_ARGS__)                                                     \
+            FN_X_CAT(FN_X_FACTS_OF_RET_, is_void)(retVar)                                          \
+            enter(retType, source, __VA_ARGS__)                                                    \
+            FN_X_CAT(FN_X_RETVAL_, is_void)(retVar);)                                              \
     } while (0)
 #endif
 #define FN_X_ENTER_BARE(retType, source, ...)                                                      \
@@ -442,9 +447,12 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 #define FN_X_ARE_SHORT(retVar, is_void, ...)                                                       \
     (FN_X_CAT(FN_X_IS_SHORT_, is_void)(retVar) FN_X_EACH(FN_X_AND_SHORT, __VA_ARGS__))
 #define FN_X_IS_SHORT_1(retVar) 1
-#define FN_X_IS_SHORT_0(retVar) FN_X_AS_IT_IS(retVar) && FN_X_TYPE(retVar) < PROBITY_TYPE_ARRAY
+#define FN_X_IS_SHORT_0(retVar)                                                                    \
+    FN_X_AS_IT_IS(fn_x_ret, retVar) && FN_X_TYPE(fn_x_ret, retVar) < PROBITY_TYPE_ARRAY
+#define FN_X_FACTS_OF_RET_1(retVar)
+#define FN_X_FACTS_OF_RET_0(retVar) FN_X_FACTS(fn_x_ret, retVar)
 #define FN_X_AND_SHORT(n, x)                                                                       \
-    &&FN_X_FIXED(x) && FN_X_TYPE(x) < PROBITY_TYPE_ARRAY && FN_X_INDEX(n) < 8
+    &&FN_X_FIXED(n, x) && FN_X_TYPE(n, x) < PROBITY_TYPE_ARRAY && FN_X_INDEX(n) < 8
 #define FN_X_INDEX(n) (sizeof(#n) - sizeof("fn_x_v"))
 
 #define FN_X_ENTER_SHORT(retType, retVar, is_void, source, ...)                                    \
@@ -463,15 +471,15 @@ template <typename T> struct probity_site_function *site_of<T>::function;
             &fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function, fn_x_block,                       \
             FN_X_CAT(FN_X_ADDRESS_OF_RET_, is_void)(retVar),                                       \
             FN_X_CONSTANT_OF(fn_x_types, FN_X_NO_TYPES FN_X_EACH(FN_X_OR_TYPE, __VA_ARGS__)),      \
-            0 FN_X_EACH(FN_X_PLUS_ONE, __VA_ARGS__),                                               \
+            FN_X_COUNT(__VA_ARGS__),                                                               \
             FN_X_CONSTANT_OF(fn_x_type_of_ret, FN_X_CAT(FN_X_TYPE_OF_RET_, is_void)(retVar)),      \
             source, FN_X_TEXT(__VA_ARGS__), FN_X_CAT(FN_X_TEXT_OF_RET_, is_void)(retVar),          \
             FN_X_NOTED(retType));                                                                  \
     }
 #define FN_X_NO_TYPES PROBITY_CAST(uint64_t, 0)
 #define FN_X_OR_TYPE(n, x)                                                                         \
-    | PROBITY_CAST(uint64_t, FN_X_TYPE(x) % PROBITY_TYPE_ARRAY) << 8 * (FN_X_INDEX(n) % 8)
-#define FN_X_TYPE_OF_RET_0(retVar) FN_X_TYPE(retVar) % PROBITY_TYPE_ARRAY
+    | PROBITY_CAST(uint64_t, FN_X_TYPE(n, x) % PROBITY_TYPE_ARRAY) << 8 * (FN_X_INDEX(n) % 8)
+#define FN_X_TYPE_OF_RET_0(retVar) FN_X_TYPE(fn_x_ret, retVar) % PROBITY_TYPE_ARRAY
 #define FN_X_TYPE_OF_RET_1(retVar) 0
 #define FN_X_ADDRESS_OF_RET_0(retVar) &retVar
 #define FN_X_ADDRESS_OF_RET_1(retVar) NULL
@@ -510,32 +518,42 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
 #define FN_X_IS_VOID(...) FN_X_SECOND(__VA_ARGS__, 0, ~)
 #define FN_X_SECOND(a, b, ...) b
 #define FN_X_RETVAL_1(retVar) (void)0
-#define FN_X_RETVAL_0(retVar) FN_X_RETVAL(retVar)
+#define FN_X_RETVAL_0(retVar) FN_X_RETVAL_IN(retVar)
 
 #ifdef __cplusplus
 #define FN_X_RETVAL_DESCRIBE(x) probity_fn::describe_at<probity_fn::plain<decltype((x))>>
 #define FN_X_RETVAL_HOW(x) nullptr, PROBITY_AT_VALUE
 #else
 #define FN_X_RETVAL_DESCRIBE(x) NULL
-#define FN_X_RETVAL_HOW(x) FN_X_FORMATTER_OF(x), FN_X_HOW(x)
+#define FN_X_RETVAL_HOW(x) FN_X_FORMATTER_OF(x), FN_X_HOW(fn_x_ret, x)
 #endif
 
 #define FN_X_RETVAL(retVar)                                                                        \
     do {                                                                                           \
+        FN_X_FACTS(fn_x_ret, retVar)                                                               \
+        FN_X_RETVAL_IN(retVar);                                                                    \
+    } while (0)
+/* In a block with the facts. */
+#define FN_X_RETVAL_IN(retVar)                                                                     \
+    do {                                                                                           \
         FN_X_CHECK_TYPE(retVar)                                                                    \
-        static const uint8_t fn_x_types[] = {FN_X_TYPE(retVar)};                                   \
+        static const uint8_t fn_x_types[] = {FN_X_TYPE(fn_x_ret, retVar)};                         \
         static const char *const fn_x_texts[] = {#retVar};                                         \
         static struct probity_site_format fn_x_format = {fn_x_types, fn_x_texts, NULL,             \
                                                          1,          __LINE__,   0};               \
         probity_scope_returns(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &retVar, &fn_x_format,          \
-                              FN_X_AS_IT_IS(retVar), FN_X_SIZE(retVar),                            \
+                              FN_X_AS_IT_IS(fn_x_ret, retVar), FN_X_SIZE(fn_x_ret, retVar),        \
                               FN_X_RETVAL_DESCRIBE(retVar), FN_X_RETVAL_HOW(retVar));              \
     } while (0)
 
 /* One record: a block that evaluates each value once and stores it. The first variable argument, n,
  * is ignored. */
-#define FN_X_RECORD(...) FN_X_RECORD_AT((void), __VA_ARGS__)
-/* The same, and sets a variable to the record's tick. takes: "variable =". */
+#define FN_X_RECORD(kind_, code_, entered_, source, ...)                                           \
+    {                                                                                              \
+        FN_X_EACH(FN_X_FACTS, __VA_ARGS__)                                                         \
+        FN_X_RECORD_AT((void), kind_, code_, entered_, source, __VA_ARGS__)                        \
+    }
+/* The same in a block with the facts; sets a variable to the record's tick. takes: "variable =". */
 #define FN_X_RECORD_AT(takes, kind_, code_, entered_, source, ...)                                 \
     {                                                                                              \
         FN_X_EACH(FN_X_LOCAL, __VA_ARGS__)                                                         \
@@ -589,40 +607,98 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
 #define FN_X_SAY(...) FN_X_SAY_LIST(__VA_ARGS__)
 #endif
 
-#define FN_X_TYPE_OF(n, x) , FN_X_TYPE(x)
+#define FN_X_TYPE_OF(n, x) , FN_X_TYPE(n, x)
 #define FN_X_TEXT_OF(n, x) , #x
-#define FN_X_AND_FIXED(n, x) &&FN_X_FIXED(x)
-#define FN_X_PLUS_SIZE(n, x) +FN_X_SIZE(x)
-#define FN_X_PLUS_ONE(n, x) +1
+#define FN_X_AND_FIXED(n, x) &&FN_X_FIXED(n, x)
+#define FN_X_PLUS_SIZE(n, x) +FN_X_SIZE(n, x)
 
 #define FN_X_CHECK_COUNT(...)                                                                      \
-    FN_X_ASSERT((FN_X_FIRST(__VA_ARGS__, ~)) == 0 FN_X_EACH(FN_X_PLUS_ONE, __VA_ARGS__),           \
+    FN_X_ASSERT((FN_X_FIRST(__VA_ARGS__, ~)) == FN_X_COUNT(__VA_ARGS__),                           \
                 "FnTrace: n is not the number of parameters that follow it");                      \
     FN_X_CHECK_MOST(__VA_ARGS__)
 #define FN_X_CHECK_MOST(...)                                                                       \
-    FN_X_ASSERT(32 >= 0 FN_X_EACH(FN_X_PLUS_ONE, __VA_ARGS__),                                     \
-                "FnTrace: more than 32 parameters")
+    FN_X_ASSERT(32 >= FN_X_COUNT(__VA_ARGS__), "FnTrace: more than 32 parameters")
 #define FN_X_FIRST(a, ...) a
 
 /* FN_X_EACH(m, n, x1, x2, ...): m(fn_x_v, x1) m(fn_x_v_, x2) ...: each name is one underscore
- * longer than the one before, so that each value has its own variable. The preprocessor does not
- * recurse: each step leaves the next one to another scan. Accepts up to 63 values, so that 33
- * to 63 give a clear error; for more, only the macro's name states the limit. */
+ * longer than the one before, so that each value has its own variable. One macro for each count:
+ * what m expands to is scanned once, while a macro that is scanned again for each step would scan
+ * it dozens of times. 33 to 63 values give a clear error elsewhere; for more, only the macro's name
+ * states the limit. */
 #define FN_X_EACH(m, ...)                                                                          \
-    FN_X_CAT(FN_X_at_most_32_parameters_, FN_X_MORE(__VA_ARGS__))(m, __VA_ARGS__)
-#define FN_X_at_most_32_parameters_0(m, ...)
-#define FN_X_at_most_32_parameters_1(m, n, ...)                                                    \
-    FN_X_SCAN(FN_X_STEP(m, fn_x_v, __VA_ARGS__, ~))
-#define FN_X_STEP(m, name, x, ...)                                                                 \
-    m(name, x) FN_X_CAT(FN_X_NEXT_, FN_X_MORE(__VA_ARGS__))(m, name##_, __VA_ARGS__)
-#define FN_X_NEXT_0(...)
-#define FN_X_NEXT_1(...) FN_X_STEP_LATER FN_X_NOTHING()()(__VA_ARGS__)
-#define FN_X_STEP_LATER() FN_X_STEP
-#define FN_X_NOTHING()
-#define FN_X_SCAN(...) FN_X_SCAN_A(FN_X_SCAN_A(FN_X_SCAN_A(FN_X_SCAN_A(__VA_ARGS__))))
-#define FN_X_SCAN_A(...) FN_X_SCAN_B(FN_X_SCAN_B(FN_X_SCAN_B(FN_X_SCAN_B(__VA_ARGS__))))
-#define FN_X_SCAN_B(...) FN_X_SCAN_C(FN_X_SCAN_C(FN_X_SCAN_C(FN_X_SCAN_C(__VA_ARGS__))))
-#define FN_X_SCAN_C(...) __VA_ARGS__
+    FN_X_CAT(FN_X_at_most_32_parameters_, FN_X_COUNT(__VA_ARGS__))(m, fn_x_v, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_0(m, name, n)
+#define FN_X_at_most_32_parameters_1(m, name, n, x) m(name, x)
+#define FN_X_at_most_32_parameters_2(m, name, n, x, ...)                                           \
+    m(name, x) FN_X_at_most_32_parameters_1(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_3(m, name, n, x, ...)                                           \
+    m(name, x) FN_X_at_most_32_parameters_2(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_4(m, name, n, x, ...)                                           \
+    m(name, x) FN_X_at_most_32_parameters_3(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_5(m, name, n, x, ...)                                           \
+    m(name, x) FN_X_at_most_32_parameters_4(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_6(m, name, n, x, ...)                                           \
+    m(name, x) FN_X_at_most_32_parameters_5(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_7(m, name, n, x, ...)                                           \
+    m(name, x) FN_X_at_most_32_parameters_6(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_8(m, name, n, x, ...)                                           \
+    m(name, x) FN_X_at_most_32_parameters_7(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_9(m, name, n, x, ...)                                           \
+    m(name, x) FN_X_at_most_32_parameters_8(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_10(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_9(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_11(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_10(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_12(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_11(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_13(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_12(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_14(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_13(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_15(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_14(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_16(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_15(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_17(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_16(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_18(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_17(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_19(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_18(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_20(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_19(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_21(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_20(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_22(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_21(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_23(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_22(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_24(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_23(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_25(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_24(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_26(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_25(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_27(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_26(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_28(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_27(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_29(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_28(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_30(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_29(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_31(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_30(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_32(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_31(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_33(...)
+
+/* The number of arguments after the first: 33 for 33 to 63. */
+#define FN_X_COUNT(...)                                                                            \
+    FN_X_65TH(__VA_ARGS__, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33,     \
+              33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 32, 31, 30, 29, 28, 27, 26,  \
+              25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4,    \
+              3, 2, 1, 0, 0)
 
 /* 1 if there are two or more arguments (up to 64), else 0. */
 #define FN_X_MORE(...)                                                                             \

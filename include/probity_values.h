@@ -9,12 +9,14 @@
  *
  * Both languages define, for an expression x and its variable n:
  *   FN_X_CHECK_TYPE(x)  compile-time error for an unsupported type
- *   FN_X_LOCAL(n, x)  declares the variable     FN_X_TYPE(x)      its type in the format
- *   FN_X_FIXED(x)     whether it is fixed       FN_X_SIZE(x)      its size in a record, if fixed
+ *   FN_X_FACTS(n, x)  declares constants that the other macros use, once in a block around them
+ *   FN_X_LOCAL(n, x)  declares the variable     FN_X_TYPE(n, x)   its type in the format
+ *   FN_X_FIXED(n, x)  whether it is fixed       FN_X_SIZE(n, x)   its size in a record, if fixed
  *   FN_X_STORE(n, x)  stores it, advances       FN_X_VALUE(n, x)  its struct probity_value
- *   FN_X_AS_IT_IS(x)  whether it is fixed and its bytes are those of the object
+ *   FN_X_AS_IT_IS(n, x)  whether it is fixed and its bytes are those of the object
  *   FN_X_PLUS_BYTES(n, x)  "+" and its size if it is fixed and not a literal
- * FN_X_TYPE, FN_X_FIXED, FN_X_SIZE, FN_X_PLUS_BYTES and FN_X_AS_IT_IS are constants.
+ * FN_X_TYPE, FN_X_FIXED, FN_X_SIZE, FN_X_PLUS_BYTES and FN_X_AS_IT_IS are constants. In C the
+ * expressions for them are long, so the compiler reads each of them once, in FN_X_FACTS.
  */
 #ifndef PROBITY_VALUES_H
 #define PROBITY_VALUES_H
@@ -83,12 +85,12 @@ __extension__ typedef unsigned __int128 probity_u128;
 
 /* The comma makes a pointer of an array and leaves a struct unchanged. */
 #define FN_X_TYPEOF(x) __typeof__((void)0, (x))
-#define FN_X_IS_ARRAY(x)                                                                           \
-    (!__builtin_types_compatible_p(__typeof__(x), FN_X_TYPEOF(x)) && !FN_X_IS_ATOMIC(x))
 #ifdef __clang__ /* an _Atomic type is not compatible with its plain type */
-#define FN_X_IS_ATOMIC(x) __builtin_types_compatible_p(__typeof__(x), _Atomic(FN_X_TYPEOF(x)))
+#define FN_X_IS_SAME(type, decayed)                                                                \
+    (__builtin_types_compatible_p(type, decayed) ||                                                \
+     __builtin_types_compatible_p(type, _Atomic(decayed)))
 #else
-#define FN_X_IS_ATOMIC(x) 0
+#define FN_X_IS_SAME(type, decayed) __builtin_types_compatible_p(type, decayed)
 #endif
 
 #define FN_X_FORMATTER(x) _Generic((x), FN_USER_TYPES default: (struct probity_wide *)0)
@@ -102,7 +104,8 @@ __extension__ typedef unsigned __int128 probity_u128;
               struct probity_bytes: 1, default: 0) ||                                              \
      (__builtin_classify_type(x) >= 1 && __builtin_classify_type(x) < 8))
 
-#define FN_X_TYPE(x)                                                                               \
+/* is_array: whether x is an array. */
+#define FN_X_TYPE_IN(x, is_array)                                                                  \
     (FN_X_IS_USER(x)                                                                               \
          ? PROBITY_TYPE_TEXT                                                                       \
          : _Generic((x),                                                                           \
@@ -125,41 +128,46 @@ __extension__ typedef unsigned __int128 probity_u128;
                long double: PROBITY_TYPE_LONG_DOUBLE,                                              \
                float _Complex: PROBITY_TYPE_COMPLEX,                                               \
                double _Complex: PROBITY_TYPE_COMPLEX,                                              \
-               char *: PROBITY_TYPE_STRING + FN_X_IS_ARRAY(x) * PROBITY_TYPE_ARRAY,                \
-               const char *: PROBITY_TYPE_STRING + FN_X_IS_ARRAY(x) * PROBITY_TYPE_ARRAY,          \
-               unsigned char *: FN_X_IS_ARRAY(x) ? PROBITY_TYPE_BYTES : PROBITY_TYPE_POINTER,      \
-               const unsigned char *: FN_X_IS_ARRAY(x) ? PROBITY_TYPE_BYTES                        \
-                                                       : PROBITY_TYPE_POINTER,                     \
+               char *: PROBITY_TYPE_STRING + (is_array) * PROBITY_TYPE_ARRAY,                      \
+               const char *: PROBITY_TYPE_STRING + (is_array) * PROBITY_TYPE_ARRAY,                \
+               unsigned char *: (is_array) ? PROBITY_TYPE_BYTES : PROBITY_TYPE_POINTER,            \
+               const unsigned char *: (is_array) ? PROBITY_TYPE_BYTES : PROBITY_TYPE_POINTER,      \
                const struct probity_wide *: PROBITY_TYPE_WIDE_STRING,                              \
                struct probity_bytes: PROBITY_TYPE_BYTES,                                           \
-               default: PROBITY_TYPE_POINTER + FN_X_IS_ARRAY(x) * PROBITY_TYPE_ARRAY))
+               default: PROBITY_TYPE_POINTER + (is_array) * PROBITY_TYPE_ARRAY))
 
-#define FN_X_IS_LITERAL(x) (FN_X_IS_ARRAY(x) && FN_X_LOOKS_LITERAL(x))
+/* The constants contain only types: in them, clang rejects a compound literal. */
+#define FN_X_FACTS(n, x)                                                                           \
+    typedef __typeof__(x) fn_x_given_##n;                                                          \
+    typedef FN_X_TYPEOF(x) fn_x_decayed_##n;                                                       \
+    enum { fn_x_array_##n = !FN_X_IS_SAME(fn_x_given_##n, fn_x_decayed_##n) };                     \
+    enum { fn_x_type_##n = FN_X_TYPE_IN(*(fn_x_decayed_##n *)0, fn_x_array_##n) };
 
-#define FN_X_FIXED(x)                                                                              \
-    (FN_X_IS_LITERAL(x) ||                                                                         \
-     (!FN_X_IS_USER(x) && FN_X_TYPE(x) != PROBITY_TYPE_LONG_DOUBLE &&                              \
-      FN_X_TYPE(x) != PROBITY_TYPE_COMPLEX &&                                                      \
-      (FN_X_TYPE(x) <= PROBITY_TYPE_POINTER ||                                                     \
-       FN_X_TYPE(x) == PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY)))
+#define FN_X_TYPE(n, x) (+fn_x_type_##n) /* an int: compared with another enum */
+#define FN_X_IS_LITERAL(n, x) (fn_x_array_##n && FN_X_LOOKS_LITERAL(x))
 
-#define FN_X_SIZE(x) (FN_X_IS_LITERAL(x) ? 0 : (uint32_t)sizeof(FN_X_TYPEOF(x)))
-#define FN_X_PLUS_BYTES(n, x) +sizeof(FN_X_TYPEOF(x))
-#define FN_X_AS_IT_IS(x) FN_X_FIXED(x)
+#define FN_X_FIXED(n, x)                                                                           \
+    (FN_X_IS_LITERAL(n, x) ||                                                                      \
+     (FN_X_TYPE(n, x) <= PROBITY_TYPE_POINTER && FN_X_TYPE(n, x) != PROBITY_TYPE_LONG_DOUBLE) ||   \
+     FN_X_TYPE(n, x) == PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY)
+
+#define FN_X_SIZE(n, x) (FN_X_IS_LITERAL(n, x) ? 0 : (uint32_t)sizeof(fn_x_decayed_##n))
+#define FN_X_PLUS_BYTES(n, x) +sizeof(fn_x_decayed_##n)
+#define FN_X_AS_IT_IS(n, x) FN_X_FIXED(n, x)
 
 #define FN_X_CHECK_TYPE(x)                                                                         \
     _Static_assert(FN_X_IS_SHOWN(x), "FnTrace: no formatter for the type of '" #x                  \
                                      "'; declare one in FN_USER_TYPES");
 #define FN_X_LOCAL(n, x)                                                                           \
     FN_X_CHECK_TYPE(x)                                                                             \
-    FN_X_TYPEOF(x) n = (x);
+    fn_x_decayed_##n n = (x);
 
-#define FN_X_STORE(n, x) fn_x_at = probity_put_bytes(fn_x_at, &n, FN_X_SIZE(x));
+#define FN_X_STORE(n, x) fn_x_at = probity_put_bytes(fn_x_at, &n, FN_X_SIZE(n, x));
 
-#define FN_X_HOW(x)                                                                                \
-    (FN_X_IS_ARRAY(x) && FN_X_TYPE(x) != PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY                 \
+#define FN_X_HOW(n, x)                                                                             \
+    (fn_x_array_##n && FN_X_TYPE(n, x) != PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY                \
          ? PROBITY_AT_ARRAY                                                                        \
-     : FN_X_TYPE(x) == PROBITY_TYPE_STRING || FN_X_TYPE(x) == PROBITY_TYPE_WIDE_STRING             \
+     : FN_X_TYPE(n, x) == PROBITY_TYPE_STRING || FN_X_TYPE(n, x) == PROBITY_TYPE_WIDE_STRING       \
          ? PROBITY_AT_POINTER                                                                      \
          : PROBITY_AT_VALUE)
 
@@ -169,7 +177,8 @@ __extension__ typedef unsigned __int128 probity_u128;
              default: (probity_formatter *)0)
 
 #define FN_X_VALUE(n, x)                                                                           \
-    {&n, FN_X_IS_ARRAY(x) ? sizeof(__typeof__(x)) : sizeof(n), FN_X_FORMATTER_OF(x), FN_X_HOW(x)},
+    {&n, fn_x_array_##n ? sizeof(fn_x_given_##n) : sizeof(n), FN_X_FORMATTER_OF(n),                \
+     FN_X_HOW(n, x)},
 
 #define FN_WIDE(text) ((const struct probity_wide *)(text))
 #define FN_BYTES(address, bytes) ((struct probity_bytes){(address), (bytes)})
@@ -479,15 +488,16 @@ inline void record_value(struct probity_site_format *format, const text_stream &
 
 } // namespace probity_fn
 
-#define FN_X_TYPE(x) (probity_fn::type_of<decltype((x))>())
+#define FN_X_FACTS(n, x)
+#define FN_X_TYPE(n, x) (probity_fn::type_of<decltype((x))>())
 #define FN_X_IS_ARRAY(x) (probity_fn::is_an_array<probity_fn::plain<decltype((x))>>())
 #define FN_X_IS_LITERAL(x) (FN_X_IS_ARRAY(x) && FN_X_LOOKS_LITERAL(x))
-#define FN_X_FIXED(x) (FN_X_IS_LITERAL(x) || probity_fn::is_fixed(FN_X_TYPE(x)))
-#define FN_X_AS_IT_IS(x) (FN_X_IS_LITERAL(x) || probity_fn::is_as_it_is<decltype((x))>())
-#define FN_X_SIZE(x) (FN_X_IS_LITERAL(x) ? 0u : probity_fn::size_of<decltype((x))>())
+#define FN_X_FIXED(n, x) (FN_X_IS_LITERAL(x) || probity_fn::is_fixed(FN_X_TYPE(n, x)))
+#define FN_X_AS_IT_IS(n, x) (FN_X_IS_LITERAL(x) || probity_fn::is_as_it_is<decltype((x))>())
+#define FN_X_SIZE(n, x) (FN_X_IS_LITERAL(x) ? 0u : probity_fn::size_of<decltype((x))>())
 #define FN_X_PLUS_BYTES(n, x) +probity_fn::size_of<decltype((x))>()
 #define FN_X_CHECK_TYPE(x)                                                                         \
-    static_assert(FN_X_TYPE(x) != 0,                                                               \
+    static_assert(FN_X_TYPE(, x) != 0,                                                             \
                   "FnTrace: no operator<<(std::ostream &, ...) or (std::wostream &, ...) for the " \
                   "type of '" #x "'");
 #define FN_X_LOCAL(n, x)                                                                           \

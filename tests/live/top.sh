@@ -54,6 +54,12 @@ expect "locks" "$("$PROBITY" waits --by lock --json locks | jq -c "$waits")" \
 [ "$($top --by locks --json locks | jq '.rows | length')" -gt 0 ] || fail "locks: no rows"
 top_is "no locks" 0 --by locks block
 grep -q '^no waits for locks so far$' output || fail "no locks: $(cat output)"
+top_is "only probes" 0 hits
+grep -qx 'no functions so far, only blocks: --by blocks, or key b' output ||
+    fail "only probes: $(cat output)"
+top_is "only functions" 0 --by blocks block
+grep -qx 'no blocks so far, only functions: --by functions, or key f' output ||
+    fail "only functions: $(cat output)"
 top_is "two traces" 0 block block
 calls=$("$PROBITY" report --json block | jq '[.functions[].calls] | add')
 expect "two traces: calls" "$((2 * calls))" \

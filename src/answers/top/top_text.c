@@ -106,6 +106,25 @@ static void put_head(FILE *stream, const struct probity_top_answer *answer, uint
             answer->line_end);
 }
 
+/* No rows. Many programs have only functions or only probes: says which. */
+static int put_none(FILE *stream, const struct probity_top_answer *answer)
+{
+    const enum probity_top_view other =
+        answer->view == PROBITY_TOP_FUNCTIONS ? PROBITY_TOP_BLOCKS : PROBITY_TOP_FUNCTIONS;
+    size_t others = 0;
+
+    if (answer->view <= PROBITY_TOP_BLOCKS &&
+        probity_top_rows(answer->top, other, answer->key, &others) == NULL)
+        return PROBITY_ERROR_MEMORY;
+    fprintf(stream, "no %s%s so far", answer->view == PROBITY_TOP_LOCKS ? "waits for " : "",
+            probity_top_view_name(answer->view));
+    if (others > 0)
+        fprintf(stream, ", only %s: --by %s, or key %c", probity_top_view_name(other),
+                probity_top_view_name(other), probity_top_view_name(other)[0]);
+    fputs(answer->line_end, stream);
+    return 0;
+}
+
 int probity_top_text(FILE *stream, const struct probity_top_answer *answer)
 {
     const struct probity_table table = {
@@ -123,8 +142,5 @@ int probity_top_text(FILE *stream, const struct probity_top_answer *answer)
     put_head(stream, answer, table.shown);
     for (size_t i = 0; i < count && (answer->limit == 0 || i < answer->limit); i++)
         put_row(stream, &table, &(const struct probity_top_line){answer, rows[i]});
-    if (count == 0)
-        fprintf(stream, "no %s%s so far%s", answer->view == PROBITY_TOP_LOCKS ? "waits for " : "",
-                probity_top_view_name(answer->view), answer->line_end);
-    return 0;
+    return count > 0 ? 0 : put_none(stream, answer);
 }
