@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/waits_bytes.h"
-#include "analysis/waits_internal.h"
+#include "analysis/waits_parts.h"
 #include "base/array_grow.h"
 #include "base/bytes.h"
 #include "base/hash.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_internal.h: state of the waits analysis. waits.c follows threads, waits_objects.c what they
+ * waits_parts.h: state of the waits analysis. waits.c follows threads, waits_objects.c what they
  * hold and wait for, waits_holders.c determines which threads held an object during a wait.
  *
  *     thread ──► open wait ──► object ──► holds, now
  *                    ▲            │ ├───► past: holds that ended during an open wait
  *                    └─ waiters ──┘ └───► tokens: notifies not yet assigned to a waiter
  */
-#ifndef PROBITY_ANALYSIS_WAITS_INTERNAL_H
-#define PROBITY_ANALYSIS_WAITS_INTERNAL_H
+#ifndef PROBITY_ANALYSIS_WAITS_PARTS_H
+#define PROBITY_ANALYSIS_WAITS_PARTS_H
 
 #include "analysis/waits.h"
 #include "base/hashtable.h"
