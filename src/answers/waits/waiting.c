@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/waits/waiting_internal.h"
+#include "answers/waits/waiting_rows.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "probity.h"

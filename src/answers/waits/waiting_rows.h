@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting_internal.h: state of waiting.c, and a small table of a thread's main activities.
+ * waiting_rows.h: state of waiting.c, and a small table of a thread's main activities.
  */
-#ifndef PROBITY_ANSWERS_WAITS_WAITING_INTERNAL_H
-#define PROBITY_ANSWERS_WAITS_WAITING_INTERNAL_H
+#ifndef PROBITY_ANSWERS_WAITS_WAITING_ROWS_H
+#define PROBITY_ANSWERS_WAITS_WAITING_ROWS_H
 
 #include "answers/waits/waiting.h"
 #include "base/hashtable.h"
