@@ -22,7 +22,7 @@
 #include "runtime/levels.h"
 #include "runtime/profile_set.h"
 #include "runtime/scope.h"
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 #include "runtime/trigger.h"
 #include "writer/pass.h"
 #include "writer/tally.h"

@@ -22,6 +22,7 @@
 #include "runtime/inside.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
+#include "runtime/session.h"
 #include "runtime/thread.h"
 #include "runtime/trigger.h"
 

@@ -16,6 +16,7 @@
 #include "probity_scope.h"
 #include "runtime/external.h"
 #include "runtime/inside.h"
+#include "runtime/session.h"
 #include "runtime/thread.h"
 #include "runtime/trigger.h"
 

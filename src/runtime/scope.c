@@ -20,6 +20,7 @@
 #include "runtime/profile.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
+#include "runtime/session.h"
 #include "runtime/thread.h"
 #include "runtime/trigger.h"
 #include "runtime/values.h"

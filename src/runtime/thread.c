@@ -22,6 +22,7 @@
 #include "runtime/levels.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
+#include "runtime/session.h"
 #include "runtime/trigger.h"
 
 /* The slot, even if the inline probe must not use it (no CPU counter). Valid while in_use. */

@@ -9,7 +9,7 @@
 #define PROBITY_RUNTIME_TRIGGER_H
 
 #include "probity_scope.h"
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 /* ---- In every program (watch.c) ---- */
 

@@ -18,6 +18,8 @@
 #include "probity_scope.h"
 #include "runtime/external.h"
 #include "runtime/levels.h"
+#include "runtime/session.h"
+#include "runtime/session_messages.h"
 #include "runtime/trigger.h"
 #include "spool/control.h"
 
