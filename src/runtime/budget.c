@@ -23,7 +23,7 @@
 #include "runtime/profile_set.h"
 #include "runtime/scope.h"
 #include "runtime/session_mapping.h"
-#include "runtime/trigger.h"
+#include "runtime/watch.h"
 #include "writer/pass.h"
 #include "writer/tally.h"
 #include "writer/watch.h"

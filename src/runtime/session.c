@@ -31,7 +31,7 @@
 #include "runtime/spool_file.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
-#include "runtime/trigger.h"
+#include "runtime/trigger_calls.h"
 #include "runtime/wake.h"
 #include "spool/control.h"
 #include "spool/segment.h"

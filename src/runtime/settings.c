@@ -17,7 +17,7 @@
 #include "base/share.h"
 #include "base/window.h"
 #include "runtime/session_messages.h"
-#include "runtime/trigger.h"
+#include "runtime/trigger_calls.h"
 #include "spool/layout.h"
 
 enum {
