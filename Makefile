@@ -127,7 +127,7 @@ OBJ      := $(BUILD)/obj
 # Code that runs once per recording is compiled for size, since it is in every program.
 $(addprefix $(OBJ)/src/,base/cpu.o base/error.o base/linux/functions.o spool/cells.o spool/pool.o runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
-    runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/session_mapping.o runtime/wake.o writer/writer.o spool/segment.o \
+    runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/session_mapping.o runtime/session_messages.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/share.o base/window.o base/selection.o \
     format/dump.o format/stream.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o writer/watch.o writer/watch_gaps.o writer/watch_rates.o writer/watch_requests.o writer/durations.o runtime/change.o runtime/switches.o runtime/trigger.o \
     runtime/control_page.o runtime/frames.o runtime/values.o runtime/scope.o runtime/thread.o spool/live.o spool/control.o base/linux/clock.o base/own_threads.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
@@ -138,7 +138,7 @@ $(addprefix $(OBJ)/src/,base/cpu.o base/error.o base/linux/functions.o spool/cel
 NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,called.o checksum.o share.o conditions.o own_threads.o parent.o selection.o temporary.o window.o linux/objects.o linux/os.o linux/os_confine.o linux/thread_count.o) \
     $(patsubst src/%.c,%.o,$(wildcard src/format/*.c src/writer/*.c)) \
     $(addprefix spool/,cells.o control.o drain.o pool.o segment.o usage.o) \
-    $(addprefix runtime/,budget.o ceiling.o change.o child.o control_page.o cost.o external.o hooks.o outputs.o profile_set.o session.o settings.o sites.o spool_file.o switches.o trace_file.o trigger_settings.o wake.o))
+    $(addprefix runtime/,budget.o ceiling.o change.o child.o control_page.o cost.o external.o hooks.o outputs.o profile_set.o session.o session_messages.o settings.o sites.o spool_file.o switches.o trace_file.o trigger_settings.o wake.o))
 ifeq ($(SANITIZE),)
 $(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-tables
 endif

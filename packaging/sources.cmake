@@ -48,6 +48,7 @@ set(PROBITY_SOURCES
   src/runtime/scope_path.c
   src/runtime/session.c
   src/runtime/session_mapping.c
+  src/runtime/session_messages.c
   src/runtime/settings.c
   src/runtime/sites.c
   src/runtime/spool_file.c

@@ -9,10 +9,11 @@
  * `closed` is for deferred scopes: such a scope may have begun before scopes that have already
  * closed, which are then its children and not the enclosing scope's.
  */
-#include "analysis/scopes_cost.h"
+#include "analysis/scopes.h"
 
 #include <stdlib.h>
 
+#include "analysis/scopes_cost.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "base/hashtable.h"

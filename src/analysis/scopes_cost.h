@@ -6,7 +6,7 @@
 #ifndef PROBITY_ANALYSIS_SCOPES_COST_H
 #define PROBITY_ANALYSIS_SCOPES_COST_H
 
-#include "analysis/scopes.h"
+#include "analysis/scope.h"
 
 struct probity_scopes_costs {
     struct probity_costs *of_trace;

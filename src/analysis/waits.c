@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/waits_internal.h"
+#include "analysis/waits.h"
+#include "analysis/waits_open.h"
+#include "analysis/waits_parts.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "probity_typed.h"
@@ -65,64 +67,13 @@ static struct wait_thread *thread_at(struct probity_waits *waits,
     return waits->threads[slot];
 }
 
-/* What a function is. Only calls to the C library that may wait have a kind. */
-struct function_class {
-    const char *file;
-    int is_call, may_wait;
-    enum probity_wait_kind kind;
-};
-
-static const struct function_class *find_class(const struct probity_function *function)
-{
-    static const struct function_class families[] = {
-        {"libc/io", 1, 1, PROBITY_WAIT_IO},
-        {"libc/sleep", 1, 1, PROBITY_WAIT_SLEEP},
-        {"libc/threads", 1, 1, PROBITY_WAIT_THREADS}};
-    static const struct function_class other_call = {.is_call = 1}, own = {.is_call = 0};
-
-    if (function == NULL || strncmp(function->recorded_file, "libc/", 5) != 0)
-        return &own;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        if (strcmp(function->recorded_file, families[i].file) == 0)
-            return &families[i];
-    }
-    return &other_call;
-}
-
-/* Texts are compared once for each function in each thread. */
-static inline const struct function_class *class_of(const struct probity_scope *scope)
-{
-    if (__builtin_expect(*scope->of_function == NULL, 0))
-        *scope->of_function = (void *)(uintptr_t)find_class(scope->function);
-    return *scope->of_function;
-}
-
-uint64_t waits_oldest_call_ns(const struct probity_waits *waits, const struct wait_thread *thread)
-{
-    struct probity_past_point latest;
-
-    if (thread->wait.object != NULL ||
-        !probity_past_latest(&waits->past, thread->wait.slot, &latest))
-        return UINT64_MAX;
-    for (uint32_t depth = 0; depth < probity_scopes_depth(waits->scopes, thread->wait.slot);
-         depth++) {
-        const struct probity_scope *scope =
-            probity_scopes_at(waits->scopes, thread->wait.slot, depth);
-        if (class_of(scope)->may_wait &&
-            thread->ended_ns <= scope->enter_wall_ns && latest.is_cpu_known &&
-            latest.cpu_ns != scope->enter_cpu_ns)
-            return scope->enter_wall_ns;
-    }
-    return UINT64_MAX;
-}
-
 static struct probity_past_doing doing_of(const struct probity_waits *waits, uint32_t slot)
 {
     struct probity_past_doing doing = {NULL, NULL};
 
     for (uint32_t depth = probity_scopes_depth(waits->scopes, slot); depth > 0; depth--) {
         const struct probity_scope *scope = probity_scopes_at(waits->scopes, slot, depth - 1);
-        if (!class_of(scope)->is_call) {
+        if (!waits_class_of(scope)->is_call) {
             doing.function = scope->function;
             break;
         }
@@ -135,25 +86,6 @@ static struct probity_past_doing doing_of(const struct probity_waits *waits, uin
 /* ---- Open waits --------------------------------------------------------------------------------
  */
 
-/* Waits begin in order, except for those of a saved state. */
-static void link_wait(struct probity_waits *waits, struct open_wait *wait)
-{
-    wait->older = waits->newest_wait;
-    wait->newer = NULL;
-    while (wait->older != NULL && wait->older->from_ns > wait->from_ns) {
-        wait->newer = wait->older;
-        wait->older = wait->older->older;
-    }
-    *(wait->older != NULL ? &wait->older->newer : &waits->oldest_wait) = wait;
-    *(wait->newer != NULL ? &wait->newer->older : &waits->newest_wait) = wait;
-}
-
-static void unlink_wait(struct probity_waits *waits, struct open_wait *wait)
-{
-    *(wait->older != NULL ? &wait->older->newer : &waits->oldest_wait) = wait->newer;
-    *(wait->newer != NULL ? &wait->newer->older : &waits->newest_wait) = wait->older;
-}
-
 /* Earlier holders are tracked for locks only. */
 static uint64_t needed_ns(const struct probity_waits *waits)
 {
@@ -162,25 +94,12 @@ static uint64_t needed_ns(const struct probity_waits *waits)
     return waits->need_ns < oldest_ns ? waits->need_ns : oldest_ns;
 }
 
-static int is_in_range(const struct probity_waits *waits, const struct open_wait *wait)
-{
-    return wait->from_ns >= waits->from_ns && (waits->to_ns == 0 || wait->from_ns < waits->to_ns);
-}
-
-static void forget_wait(struct probity_waits *waits, struct open_wait *wait)
-{
-    waits->pending -= (uint64_t)is_in_range(waits, wait);
-    if (wait->kind != PROBITY_WAIT_CONDITION)
-        unlink_wait(waits, wait);
-    waits_object_remove_waiter(wait->object, wait);
-}
-
 /* The end of the thread's wait is not in the trace. */
 static void abandon(struct probity_waits *waits, struct wait_thread *thread)
 {
     if (thread->wait.object == NULL)
         return;
-    forget_wait(waits, &thread->wait);
+    waits_open_end(waits, &thread->wait);
     waits->facts.lost++;
 }
 
@@ -218,23 +137,8 @@ static int begin_wait(struct probity_waits *waits, struct wait_thread *thread,
         .doing = probity_past_now(&waits->past, event->thread_slot),
         .place = waits_place_of(event)};
     thread->first_wake.at_ns = 0;
-    waits->pending += (uint64_t)is_in_range(waits, wait);
-    waits_object_add_waiter(object, wait);
-    if (wait->kind != PROBITY_WAIT_CONDITION)
-        link_wait(waits, wait);
+    waits_open_begin(waits, object, wait);
     return 0;
-}
-
-void waits_begin_saved(struct probity_waits *waits, struct wait_object *object,
-                       struct open_wait *wait)
-{
-    uint32_t waker_slot = wait->waker_slot;
-
-    waits->pending += (uint64_t)is_in_range(waits, wait);
-    waits_object_add_waiter(object, wait);
-    object->unassigned -= waker_slot != PROBITY_WAITS_NO_THREAD;
-    if (wait->kind != PROBITY_WAIT_CONDITION)
-        link_wait(waits, wait);
 }
 
 /* For a wait that ended without a record that explains it. */
@@ -293,7 +197,7 @@ static int end_wait(struct probity_waits *waits, struct wait_thread *thread, int
     }
     thread->ended_ns = waits->now_ns;
     thread->ended_tick = waits->event != NULL ? waits->event->tick : 0;
-    forget_wait(waits, &thread->wait);
+    waits_open_end(waits, &thread->wait);
     return error;
 }
 
@@ -417,7 +321,7 @@ static void end_call(struct probity_waits *waits, const struct probity_scope *sc
                      const struct probity_event *event)
 {
     struct probity_wait wait = {.culprit = -1, .waker_slot = PROBITY_WAITS_NO_THREAD,
-                                .kind = class_of(scope)->kind,
+                                .kind = waits_class_of(scope)->kind,
                                 .thread_slot = thread_slot, .scope = scope,
                                 .from_ns = scope->enter_wall_ns,
                                 .to_ns = scope->enter_wall_ns + scope->elapsed.wall_ns,
@@ -444,7 +348,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 {
     struct probity_waits *waits = context;
 
-    if (how != PROBITY_SCOPE_UNWOUND && waits->error == 0 && class_of(scope)->may_wait)
+    if (how != PROBITY_SCOPE_UNWOUND && waits->error == 0 && waits_class_of(scope)->may_wait)
         end_call(waits, scope, how, thread_slot, event);
 }
 
@@ -593,7 +497,7 @@ static uint64_t begin_of_wait(const struct probity_waits *waits, uint32_t slot)
     if (thread == NULL || depth == 0)
         return UINT64_MAX;
     const struct probity_scope *scope = probity_scopes_at(waits->scopes, slot, depth - 1);
-    return class_of(scope)->is_call ? scope->enter_wall_ns : UINT64_MAX;
+    return waits_class_of(scope)->is_call ? scope->enter_wall_ns : UINT64_MAX;
 }
 
 uint64_t probity_waits_oldest_ns(const struct probity_waits *waits)
@@ -624,7 +528,7 @@ int probity_waits_is_pending(const struct probity_waits *waits, uint32_t thread_
     const struct wait_thread *thread =
         thread_slot < waits->thread_count ? waits->threads[thread_slot] : NULL;
 
-    return thread != NULL && thread->wait.object != NULL && is_in_range(waits, &thread->wait);
+    return thread != NULL && thread->wait.object != NULL && waits_is_in_range(waits, &thread->wait);
 }
 
 void probity_waits_need(struct probity_waits *waits, uint64_t ns)

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/waits_internal.h"
+#include "analysis/waits_parts.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "probity.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/waits_internal.h"
+#include "analysis/waits_parts.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "probity_typed.h"

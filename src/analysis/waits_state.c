@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "analysis/waits_bytes.h"
-#include "analysis/waits_internal.h"
+#include "analysis/waits_open.h"
+#include "analysis/waits_parts.h"
+#include "analysis/waits_state.h"
 #include "base/array_grow.h"
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -221,10 +223,9 @@ static uint64_t oldest_ns(const struct probity_waits *waits)
 int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t **ret_bytes,
                        size_t *ret_count)
 {
-    const struct probity_waits_facts facts = probity_waits_facts(waits);
     struct saved saved = {.waits = waits, .to.used = PROBITY_INDEX_WAITS_BYTES};
 
-    if (waits->has_evicted || facts.points_forgotten > 0)
+    if (waits->has_evicted || waits->past.forgotten > 0)
         return 0;
     saved.numbers = calloc((size_t)waits->thread_count + 1, sizeof *saved.numbers);
     saved.to.bytes = probity_array_fit(NULL, 1, saved.to.used, &saved.to.capacity);
@@ -524,7 +525,7 @@ static int get_wait(struct probity_waits *waits, struct waits_resumed *resumed,
     wait->waker_place = get_place(resumed);
     wait->from_ns = time_of(resumed, wait->from_ns, wait->place.tick);
     wait->waker_ns = time_of(resumed, wait->waker_ns, wait->waker_place.tick);
-    waits_begin_saved(waits, object, wait);
+    waits_open_begin(waits, object, wait);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/waits.h"
+#include "analysis/waits_state.h"
 #include "answers/waits/wait_names.h"
 #include "base/bytes.h"
 #include "cli/sched.h"

@@ -162,7 +162,7 @@ PROBITY_API int probity_start(const struct probity_options *options)
         if (result == 0)
             result = probity_session_start(session, &session->wanted, 1);
         else
-            probity_session_complain_of_setting(what);
+            probity_settings_complain(what);
         if (result == 0)
             probity_outputs_report_missing(session);
     }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "runtime/session_messages.h"
 #include "spool/usage.h"
 
 enum { CHUNKS_MIN = 8 };

@@ -5,7 +5,7 @@
 #ifndef PROBITY_RUNTIME_CEILING_H
 #define PROBITY_RUNTIME_CEILING_H
 
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 /* Makes the session's segments smaller and fewer so that they fit, given the contents of the
  * directory, and reports it. Returns 0, or PROBITY_ERROR_LIMIT if not even the smallest fits, which

@@ -15,7 +15,7 @@
 #include "base/limits.h"
 #include "base/thread_local.h"
 #include "runtime/profile_set.h"
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 #include "runtime/thread.h"
 
 static struct {

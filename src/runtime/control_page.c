@@ -25,7 +25,7 @@
 #include "base/own_threads.h"
 #include "base/thread_count.h"
 #include "probity_scope.h"
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 #include "runtime/wake.h"
 #include "spool/control_page.h"
 #include "spool/segment.h"

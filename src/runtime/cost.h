@@ -7,7 +7,7 @@
 #define PROBITY_RUNTIME_COST_H
 
 #include "format/cost.h"
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 /* Measures the costs that apply in the session's mode, in about 200 microseconds. Takes a third of
  * that at the start of a recording that may measure again at its end, and less with a clock other

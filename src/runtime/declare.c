@@ -22,8 +22,9 @@
 #include "runtime/inside.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
+#include "runtime/session.h"
 #include "runtime/thread.h"
-#include "runtime/trigger.h"
+#include "runtime/trigger_calls.h"
 
 enum { ARENA_BYTES = 64 * 1024, BUCKETS = 4096, NUMBER_BYTES = 4 };
 

@@ -8,7 +8,7 @@
 #define PROBITY_RUNTIME_DECLARE_H
 
 #include "probity_values.h"
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 /* Keeps a declaration (an event's kind and payload). Call with session->declare_lock held. Returns
  * 0 or PROBITY_ERROR_MEMORY, _LIMIT. */

@@ -6,7 +6,7 @@
 #ifndef PROBITY_RUNTIME_EXTERNAL_H
 #define PROBITY_RUNTIME_EXTERNAL_H
 
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 static inline int probity_external_is(const struct probity_session *session)
 {

@@ -32,7 +32,6 @@
 #include "runtime/profile.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
-#include "runtime/trigger.h"
 
 enum { DEEP_FRAMES = 65536 };
 

@@ -13,6 +13,7 @@
 #include "base/os.h"
 #include "runtime/inside.h"
 #include "runtime/record.h"
+#include "runtime/session.h"
 #include "runtime/thread.h"
 #include "spool/control.h"
 

@@ -10,7 +10,7 @@
 #define PROBITY_RUNTIME_LEVELS_H
 
 #include "probity_scope.h"
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 /* Source of the levels, as recorded in the trace (event kind 14). */
 enum probity_levels_origin {

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/os.h"
 #include "runtime/inside.h"
+#include "runtime/session_messages.h"
 #include "runtime/trace_file.h"
 
 /* The process's latest log, which may be open in its parent too. */

@@ -6,7 +6,7 @@
 #ifndef PROBITY_RUNTIME_OUTPUTS_H
 #define PROBITY_RUNTIME_OUTPUTS_H
 
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 /* Finds libprobity-print if options or environment request an output, and stores the reason if it
  * was not found. In a constructor or on an explicit request, with no lock held. */

@@ -17,6 +17,7 @@
 #include "runtime/inside.h"
 #include "runtime/profile_set.h"
 #include "runtime/record.h"
+#include "runtime/session.h"
 #include "runtime/thread.h"
 
 enum {

@@ -16,17 +16,7 @@
 #include <stdint.h>
 
 struct probity_session;
-struct probity_profile_set;
 struct probity_site_function;
-
-/* Part of the session. */
-struct probity_profile_sets {
-    struct probity_profile_set *first; /* all sets ever created */
-    uint32_t lock;                     /* hold with signals blocked */
-    uint32_t made;
-    uint32_t is_untimed; /* scopes entered now are counted but not timed */
-    uint64_t ended;      /* threads that have ended */
-};
 
 /* Enters a declared function. Returns PROBITY_SCOPE_PROFILED | depth << 32; if the call cannot
  * be counted, returns 0 and counts that instead. Any thread, async-signal-safe; preserves errno.

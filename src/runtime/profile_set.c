@@ -13,6 +13,7 @@
 #include "base/thread_local.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
+#include "runtime/session.h"
 #include "runtime/thread.h"
 
 enum {

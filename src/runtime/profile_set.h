@@ -8,7 +8,7 @@
 
 #include "base/thread_local.h"
 #include "runtime/profile.h"
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 #include "spool/cells.h"
 
 enum { PROBITY_PROFILE_DEPTH_MAX = 65536 }; /* deeper scopes are counted but not timed */

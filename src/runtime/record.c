@@ -16,8 +16,10 @@
 #include "probity_scope.h"
 #include "runtime/external.h"
 #include "runtime/inside.h"
+#include "runtime/session.h"
 #include "runtime/thread.h"
-#include "runtime/trigger.h"
+#include "runtime/trigger_calls.h"
+#include "runtime/watch.h"
 
 PROBITY_API int probity_active = 1;
 

@@ -7,7 +7,7 @@
 #define PROBITY_RUNTIME_RECORD_H
 
 #include "format/stream.h"
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 /* Records an event of the calling thread, which owns the slot. Payload: at most
  * PROBITY_EVENT_BYTES_MAX - 24 bytes; longer ones are truncated. Returns 0, or PROBITY_ERROR_LIMIT

@@ -20,8 +20,9 @@
 #include "runtime/profile.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
+#include "runtime/session.h"
 #include "runtime/thread.h"
-#include "runtime/trigger.h"
+#include "runtime/watch.h"
 #include "runtime/values.h"
 
 PROBITY_THREAD_LOCAL(PROBITY_API, void *, probity_scope_exceptions);

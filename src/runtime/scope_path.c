@@ -16,7 +16,6 @@
 #include "runtime/profile.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
-#include "runtime/trigger.h"
 
 /* The low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)

@@ -8,10 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -28,10 +25,13 @@
 #include "runtime/external.h"
 #include "runtime/levels.h"
 #include "runtime/outputs.h"
+#include "runtime/profile.h"
+#include "runtime/session_messages.h"
 #include "runtime/sites.h"
+#include "runtime/spool_file.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
-#include "runtime/trigger.h"
+#include "runtime/trigger_calls.h"
 #include "runtime/wake.h"
 #include "spool/control.h"
 #include "spool/segment.h"
@@ -45,87 +45,11 @@ enum {
     COST_AGE_NS = 100000000 /* time for which a cost measurement remains valid */
 };
 
-unsigned *probity_session_thread_count;
-uint64_t probity_session_own_threads;
-
 /* Survives a fork: the settings with which the child of a recording process continues. */
 static struct probity_settings inherited[2]; /* the other one may be incomplete */
 static uint32_t inherited_now;
 static int inherited_records;
 static int inherited_stop; /* probity_stop() applies to children too */
-
-static int is_silent;
-
-void probity_session_keep_silent(int is)
-{
-    __atomic_store_n(&is_silent, is, __ATOMIC_RELAXED);
-}
-
-/* Prints the line, truncated if long, unless one was printed before. */
-static __attribute__((format(printf, 1, 2))) void complain_once(const char *format, ...)
-{
-    static uint32_t is_reported;
-    char line[1024];
-    int before = errno;
-    va_list arguments;
-
-    if (__atomic_load_n(&is_silent, __ATOMIC_RELAXED) ||
-        __atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) != 0)
-        return;
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    if (length >= (int)sizeof line) {
-        length = sizeof line - 1;
-        line[length - 1] = '\n';
-    }
-    if (length > 0)
-        probity_os_say(line, (size_t)length);
-    errno = before;
-}
-
-void probity_session_complain(const char *what, const char *why)
-{
-    complain_once("probity: %.400s: %s; not recording\n", what, why);
-}
-
-void probity_session_say_once(const char *text)
-{
-    complain_once("probity: %.900s\n", text);
-}
-
-void probity_session_say(const char *line, size_t length)
-{
-    int before = errno;
-
-    if (!__atomic_load_n(&is_silent, __ATOMIC_RELAXED))
-        probity_os_say(line, length);
-    errno = before;
-}
-
-void probity_session_complain_of_csv(const char *path, const char *what, const char *why)
-{
-    complain_once("probity: '%.400s' %s: %s; its trace was kept\n", path, what, why);
-}
-
-static const char *fault_of_setting(const char *name)
-{
-    if (strcmp(name, "PROBITY_WHEN") == 0 && !probity_trigger_is_linked())
-        return "this program was linked without dumps (link it with -Wl,-u,probity_snapshot)";
-    if (strcmp(name, PROBITY_SETTINGS_STREAM) == 0)
-        return "cannot be standard output";
-    return "invalid or out of range (see man 3 probity)";
-}
-
-void probity_session_complain_of_setting(const char *name)
-{
-    const char *value = strncmp(name, "PROBITY_", 8) == 0 ? getenv(name) : NULL;
-    char what[256];
-
-    snprintf(what, sizeof what, "%s%s%.*s", name, value != NULL ? "=" : "", 160,
-             value != NULL ? value : "");
-    probity_session_complain(what, fault_of_setting(name));
-}
 
 /* The cost of reading the CPU clock, without which the budget is meaningless. */
 static uint64_t cpu_clock_cost(uint32_t clock)
@@ -445,7 +369,7 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
         return PROBITY_ERROR_STATE;
     }
     if (probity_settings_read(NULL, settings, &what) != 0) {
-        probity_session_complain_of_setting(what);
+        probity_settings_complain(what);
     } else if (settings->is_asked_for) {
         return probity_session_start(session, settings, is_main);
     }

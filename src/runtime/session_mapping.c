@@ -3,12 +3,16 @@
  * session_mapping.c: the memory of the session, and how it is found. Separate from session.c, since
  * the record path looks for the session while signals are not blocked.
  */
+#include "runtime/session_mapping.h"
+
 #include <stddef.h>
 #include <sys/mman.h>
 
 #include "base/assert.h"
 #include "base/os.h"
-#include "runtime/session.h"
+
+unsigned *probity_session_thread_count;
+uint64_t probity_session_own_threads;
 
 /* The mapping. A forked child inherits the address, but sees zeroes there. */
 static struct probity_session *session_at;

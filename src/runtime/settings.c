@@ -16,7 +16,8 @@
 #include "base/os.h"
 #include "base/share.h"
 #include "base/window.h"
-#include "runtime/trigger.h"
+#include "runtime/session_messages.h"
+#include "runtime/trigger_calls.h"
 #include "spool/layout.h"
 
 enum {
@@ -29,6 +30,9 @@ enum {
     CPU_BUDGET_DEFAULT = 8
 };
 #define SPOOL_BYTES_MAX_DEFAULT (UINT64_C(512) << 20)
+
+/* In place of a setting's name: the trace would be standard output. */
+static const char stream_as_output[] = "output '-'";
 
 /* The numbers before they are checked. */
 struct wanted {
@@ -392,7 +396,7 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
 {
     /* Standard output in other places. A trace is locked, and written at positions. */
     if (settings->out[0] == '-' && settings->out[1] == 0)
-        return PROBITY_SETTINGS_STREAM;
+        return stream_as_output;
     if (wanted->chunk_records < CHUNK_RECORDS_MIN ||
         wanted->chunk_records > PROBITY_CHUNK_WORDS_MAX)
         return "PROBITY_CHUNK_RECORDS";
@@ -608,4 +612,23 @@ void probity_settings_keep_directory(struct probity_settings *settings)
     if (settings->texts_set != ONLY_OUT)
         make_rest_absolute(settings);
     errno = before;
+}
+
+static const char *fault_of(const char *name)
+{
+    if (strcmp(name, "PROBITY_WHEN") == 0 && !probity_trigger_is_linked())
+        return "this program was linked without dumps (link it with -Wl,-u,probity_snapshot)";
+    if (name == stream_as_output)
+        return "cannot be standard output";
+    return "invalid or out of range (see man 3 probity)";
+}
+
+void probity_settings_complain(const char *name)
+{
+    const char *value = strncmp(name, "PROBITY_", 8) == 0 ? getenv(name) : NULL;
+    char what[256];
+
+    snprintf(what, sizeof what, "%s%s%.*s", name, value != NULL ? "=" : "", 160,
+             value != NULL ? value : "");
+    probity_session_complain(what, fault_of(name));
 }

@@ -55,9 +55,6 @@ int probity_settings_levels(const char *text, int *ret_functions, int *ret_param
 /* The bit of texts_set for `when`. */
 enum { PROBITY_SETTINGS_HAS_WHEN = 1 << 6 };
 
-/* In place of a setting's name: the trace would be standard output. */
-#define PROBITY_SETTINGS_STREAM "output '-'"
-
 /* Applies the options (NULL: none), then the environment. Returns 0, or PROBITY_ERROR_ARGUMENT with
  * the name of the invalid setting in ret_what (static). */
 int probity_settings_read(const struct probity_options *options,
@@ -67,6 +64,9 @@ int probity_settings_read(const struct probity_options *options,
  * replaces variables of the environment. Call with the session's lock held. */
 int probity_settings_read_text(const char *text, struct probity_settings *ret_settings,
                                const char **ret_what);
+
+/* Reports an invalid setting, with its value if it is from the environment. */
+void probity_settings_complain(const char *name);
 
 /* Copies the numbers and the used part of the texts: most of their 28 KiB is unused, and would cost
  * each process pages. *ret_settings is zero at first. */

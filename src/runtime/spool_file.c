@@ -2,7 +2,7 @@
  *
  * spool_file.c: chooses the directory of a session's spool, and creates its first segment there.
  */
-#include "runtime/session.h"
+#include "runtime/spool_file.h"
 
 #include <stdio.h>
 #include <string.h>

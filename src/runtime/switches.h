@@ -14,7 +14,8 @@
 #ifndef PROBITY_RUNTIME_SWITCHES_H
 #define PROBITY_RUNTIME_SWITCHES_H
 
-#include "runtime/session.h"
+#include "probity_scope.h"
+#include "runtime/session_mapping.h"
 
 enum { PROBITY_SWITCHES_MAX = 32, PROBITY_SWITCH_BYTES = 256 };
 

@@ -22,7 +22,9 @@
 #include "runtime/levels.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
-#include "runtime/trigger.h"
+#include "runtime/session.h"
+#include "runtime/trigger_calls.h"
+#include "runtime/watch.h"
 
 /* The slot, even if the inline probe must not use it (no CPU counter). Valid while in_use. */
 PROBITY_THREAD_LOCAL(static, struct probity_thread_state *, own_slot);

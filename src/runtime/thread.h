@@ -6,7 +6,7 @@
 #ifndef PROBITY_RUNTIME_THREAD_H
 #define PROBITY_RUNTIME_THREAD_H
 
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 /* Whether probes use this copy of the library, and its thread-local variables exist: 1 or 0. Probes
  * use another copy if that comes first in symbol lookup (a program with the static library that

@@ -6,7 +6,7 @@
 #ifndef PROBITY_RUNTIME_TRACE_FILE_H
 #define PROBITY_RUNTIME_TRACE_FILE_H
 
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 
 /* The program's name, as it was when a trace or spool was first named in this process or a parent
  * from which it was forked. */

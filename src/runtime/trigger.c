@@ -22,6 +22,8 @@
 #include "runtime/declare.h"
 #include "runtime/external.h"
 #include "runtime/inside.h"
+#include "runtime/session.h"
+#include "runtime/session_messages.h"
 #include "runtime/settings.h"
 #include "runtime/switches.h"
 #include "runtime/thread.h"

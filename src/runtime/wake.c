@@ -18,7 +18,9 @@
 #include "probity_scope.h"
 #include "runtime/external.h"
 #include "runtime/levels.h"
-#include "runtime/trigger.h"
+#include "runtime/session.h"
+#include "runtime/session_messages.h"
+#include "runtime/trigger_calls.h"
 #include "spool/control.h"
 
 /* In .bss: only its address is in the block. */

@@ -7,7 +7,7 @@
 #ifndef PROBITY_RUNTIME_WAKE_H
 #define PROBITY_RUNTIME_WAKE_H
 
-#include "runtime/session.h"
+#include "runtime/session_mapping.h"
 #include "spool/wake.h"
 
 /* Whether a request is pending, or about to be made. Any thread. */

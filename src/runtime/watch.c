@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch.c: variables that the record path reads for conditions (trigger.h), in every program: all
- * zero if no recording has conditions.
+ * watch.c: variables that the record path reads for conditions, in every program: all zero if no
+ * recording has conditions.
  */
-#include "runtime/trigger.h"
+#include "runtime/watch.h"
+
+#include "runtime/session_mapping.h"
+#include "runtime/trigger_calls.h"
 
 uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
 

@@ -6,7 +6,7 @@
 #ifndef PROBITY_WRITER_WATCH_GAPS_H
 #define PROBITY_WRITER_WATCH_GAPS_H
 
-#include "writer/watch.h"
+#include "writer/watch_state.h"
 
 /* To be called before a chunk is read. */
 void probity_watch_gaps_begin(struct probity_watch *watch);

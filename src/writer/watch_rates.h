@@ -7,7 +7,7 @@
 #ifndef PROBITY_WRITER_WATCH_RATES_H
 #define PROBITY_WRITER_WATCH_RATES_H
 
-#include "writer/watch.h"
+#include "writer/watch_state.h"
 
 /* A period, or the part of it that has passed. */
 struct probity_watch_period {

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/waits.h"
+#include "analysis/waits_state.h"
 #include "answers/waits/descriptors_internal.h"
 #include "probity.h"
 #include "probity_typed.h"

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "probity_typed.h"
+#include "writer/watch.h"
 #include "writer/watch_gaps.h"
 #include "writer/watch_rates.h"
 #include "writer/watch_requests.h"

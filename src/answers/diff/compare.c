@@ -1,129 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare.c: collects the values of every run by function and block. Functions are matched by
- * properties that survive a change or a build elsewhere: name, signature, and file without its
- * directory, but not line. Blocks and requests are matched by the numbers of their probes, or the
- * names of sites.
+ * compare.c: collects the values of every run by function, block and kind of request.
  */
 #include "answers/diff/compare_set.h"
 
-#include <fnmatch.h>
-#include <math.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array_grow.h"
 #include "probity.h"
 
-const char *probity_compare_verdict_name(enum probity_compare_verdict verdict,
-                                         enum probity_compare_statistic statistic)
+static int bound(struct probity_compare *compare, size_t times)
 {
-    static const char *const names[] = {"inconclusive", "same", "faster",
-                                        "slower",       "gone", "added"};
+    const struct probity_compare_options *options = &compare->options;
+    size_t most = options->blocks_max > 0 ? options->blocks_max : PROBITY_COMPARE_BLOCKS_MAX;
 
-    if (statistic == PROBITY_COMPARE_CALLS && verdict == PROBITY_COMPARE_LESS)
-        return "fewer";
-    if (statistic == PROBITY_COMPARE_CALLS && verdict == PROBITY_COMPARE_MORE)
-        return "more";
-    return names[verdict];
-}
-
-/* ---- Rows --------------------------------------------------------------------------------------
- */
-
-static int compare_keys(const void *left, const void *right)
-{
-    const struct probity_compare_item *a = &((const struct probity_compare_row *)left)->item;
-    const struct probity_compare_item *b = &((const struct probity_compare_row *)right)->item;
-    int order = a->kind < b->kind ? -1 : a->kind > b->kind;
-
-    order = order != 0 ? order : strcmp(a->name, b->name);
-    if (a->kind == PROBITY_COMPARE_FUNCTION)
-        order = order != 0 ? order : strcmp(a->signature, b->signature);
-    order = order != 0 ? order : strcmp(a->file, b->file);
-    order = order != 0 ? order : strcmp(a->object, b->object);
-    return order != 0 ? order : a->instance < b->instance ? -1 : a->instance > b->instance;
-}
-
-static void release_row(struct probity_compare_row *row)
-{
-    for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++) {
-        free(row->results[i].values[0]);
-        free(row->results[i].values[1]);
-    }
-    probity_compare_item_release(&row->item);
-}
-
-static void free_row(struct probity_compare_row *row)
-{
-    release_row(row);
-    free(row);
-}
-
-static int reserve_rows(struct probity_compare *compare)
-{
-    void *all = probity_array_room(compare->all, sizeof *compare->all, compare->row_count,
-                                   &compare->row_room);
-
-    if (all == NULL)
-        return PROBITY_ERROR_MEMORY;
-    compare->all = all;
-    return 0;
-}
-
-/* Finds or adds a row, which takes over the item's texts. NULL if out of memory. */
-static struct probity_compare_row *row_of(struct probity_compare *compare,
-                                          struct probity_compare_item *item)
-{
-    const struct probity_compare_row key = {.item = *item};
-    struct probity_compare_row **found = tfind(&key, &compare->tree, compare_keys);
-
-    if (found != NULL)
-        return *found;
-    struct probity_compare_row *row =
-        reserve_rows(compare) == 0 ? calloc(1, sizeof *row) : NULL;
-    if (row == NULL)
-        return NULL;
-    row->item = *item;
-    if (tsearch(row, &compare->tree, compare_keys) == NULL) {
-        free(row);
-        return NULL;
-    }
-    item->name = item->signature = item->file = item->object = NULL;
-    compare->all[compare->row_count++] = row;
-    compare->block_count += row->item.kind == PROBITY_COMPARE_BLOCK;
-    return row;
-}
-
-/* Until finish, result->runs is the allocated number of runs. */
-int probity_compare_reserve(struct probity_compare_result *result, int side, size_t runs)
-{
-    if (result->runs[side] >= runs)
-        return 0;
-    double *values = realloc(result->values[side], runs * sizeof *values);
-    if (values == NULL)
-        return PROBITY_ERROR_MEMORY;
-    result->values[side] = values;
-    while (result->runs[side] < runs)
-        values[result->runs[side]++] = NAN;
-    return 0;
-}
-
-void probity_compare_forget(struct probity_compare *compare, struct probity_compare_row *row)
-{
-    tdelete(row, &compare->tree, compare_keys);
-    free_row(row);
+    return probity_compare_bound(&compare->all, &compare->left,
+                                 options->patterns[PROBITY_COMPARE_BLOCK], most, times);
 }
 
 static int add_item(struct probity_compare *compare, int side, struct probity_compare_item *item)
 {
-    struct probity_compare_row *row =
-        probity_compare_is_left(compare, item) ? NULL : row_of(compare, item);
     int error = 0;
 
-    if (row == NULL && probity_compare_is_left(compare, item))
+    if (probity_compare_is_left(&compare->left, item))
         return 0;
+    struct probity_compare_row *row = probity_compare_table_at(&compare->all, item);
     if (row == NULL)
         return PROBITY_ERROR_MEMORY;
     row->item.line = item->line;
@@ -135,7 +37,7 @@ static int add_item(struct probity_compare *compare, int side, struct probity_co
             row->results[i].values[side][compare->side_counts[side] - 1] = item->values[i];
     }
     /* Not after each run, to keep the cost low. */
-    return error == 0 ? probity_compare_bound(compare, 2) : error;
+    return error == 0 ? bound(compare, 2) : error;
 }
 
 /* ---- Runs --------------------------------------------------------------------------------------
@@ -183,21 +85,6 @@ const struct probity_compare_run *probity_compare_twin(const struct probity_comp
 /* ---- Finishing ---------------------------------------------------------------------------------
  */
 
-int probity_compare_is_like(const struct probity_compare_row *row, const char *pattern)
-{
-    return fnmatch(pattern, row->item.name, 0) == 0 ||
-           fnmatch(pattern, row->item.signature, 0) == 0;
-}
-
-int probity_compare_is_like_any(const struct probity_compare_row *row, const char *const *patterns)
-{
-    for (; *patterns != NULL; patterns++) {
-        if (probity_compare_is_like(row, *patterns))
-            return 1;
-    }
-    return 0;
-}
-
 static int is_matching(const struct probity_compare *compare, const struct probity_compare_row *row)
 {
     const char *const *const *patterns = compare->options.patterns;
@@ -225,27 +112,24 @@ static int is_compared(struct probity_compare *compare, const struct probity_com
 /* From here on the rows are an array, without those that were not requested. */
 static int collect_rows(struct probity_compare *compare)
 {
-    size_t kept = 0;
-    int error = probity_compare_bound(compare, 1);
+    int error = bound(compare, 1);
 
     if (error != 0)
         return error;
-    compare->rows = calloc(compare->row_count + 1, sizeof *compare->rows);
+    struct probity_compare_table *all = &compare->all;
+    compare->rows = calloc(all->count + 1, sizeof *compare->rows);
     if (compare->rows == NULL)
         return PROBITY_ERROR_MEMORY;
-    while (compare->tree != NULL)
-        tdelete(*(struct probity_compare_row **)compare->tree, &compare->tree, compare_keys);
-    for (size_t i = 0; i < compare->row_count; i++) {
-        if (is_compared(compare, compare->all[i])) {
-            compare->rows[kept++] = *compare->all[i];
-            free(compare->all[i]);
-        } else {
-            free_row(compare->all[i]);
-        }
+    probity_compare_table_unlink(all);
+    for (size_t i = 0; i < all->count; i++) {
+        if (is_compared(compare, all->all[i]))
+            compare->rows[compare->row_count++] = *all->all[i];
+        else
+            probity_compare_row_release(all->all[i]);
+        free(all->all[i]);
     }
-    compare->row_count = kept;
-    free(compare->all);
-    compare->all = NULL;
+    free(all->all);
+    *all = (struct probity_compare_table){.count = 0};
     return 0;
 }
 
@@ -276,13 +160,6 @@ int probity_compare_collect(struct probity_compare *compare)
         find_difference(compare, what, PROBITY_COMPARE_NEW, PROBITY_COMPARE_NEW);
     }
     return collect_rows(compare);
-}
-
-int probity_compare_exists(enum probity_compare_kind kind, int statistic)
-{
-    return kind == PROBITY_COMPARE_FUNCTION ||
-           (statistic != PROBITY_COMPARE_SELF &&
-            (kind == PROBITY_COMPARE_BLOCK || statistic != PROBITY_COMPARE_CPU));
 }
 
 int probity_compare_is_chosen(const struct probity_compare *compare, enum probity_compare_kind kind,
@@ -340,6 +217,11 @@ probity_compare_without_requests(const struct probity_compare *compare, size_t *
     return NULL;
 }
 
+size_t probity_compare_left_out(const struct probity_compare *compare)
+{
+    return compare->left.count;
+}
+
 size_t probity_compare_tests(const struct probity_compare *compare)
 {
     return compare->tests;
@@ -377,14 +259,9 @@ int probity_compare_open(const struct probity_compare_options *options,
 
 void probity_compare_close(struct probity_compare *compare)
 {
-    while (compare->tree != NULL)
-        tdelete(*(struct probity_compare_row **)compare->tree, &compare->tree, compare_keys);
-    for (size_t i = 0; i < compare->row_count; i++) {
-        if (compare->rows != NULL)
-            release_row(&compare->rows[i]);
-        else
-            free_row(compare->all[i]);
-    }
+    probity_compare_table_release(&compare->all);
+    for (size_t i = 0; i < compare->row_count; i++)
+        probity_compare_row_release(&compare->rows[i]);
     for (int side = 0; side < PROBITY_COMPARE_SIDES; side++) {
         for (size_t i = 0; i < compare->side_counts[side]; i++)
             probity_compare_run_release(&compare->runs[side][i]);
@@ -393,6 +270,5 @@ void probity_compare_close(struct probity_compare *compare)
     probity_rank_null_release(&compare->null);
     free(compare->left.hashes);
     free(compare->rows);
-    free(compare->all);
     free(compare);
 }

@@ -14,43 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "answers/diff/compare_run.h"
-
-enum { PROBITY_COMPARE_BASE, PROBITY_COMPARE_NEW, PROBITY_COMPARE_SIDES };
-
-enum probity_compare_verdict {
-    PROBITY_COMPARE_UNKNOWN, /* inconclusive */
-    PROBITY_COMPARE_SAME,    /* the interval is within the tolerance */
-    PROBITY_COMPARE_LESS,    /* significant: faster, or fewer calls */
-    PROBITY_COMPARE_MORE,
-    PROBITY_COMPARE_GONE,    /* absent from all runs of the new side */
-    PROBITY_COMPARE_ADDED    /* absent from all runs of the base side */
-};
-
-/* "inconclusive", "same", "faster", ..., or for calls "fewer" and "more". */
-const char *probity_compare_verdict_name(enum probity_compare_verdict verdict,
-                                         enum probity_compare_statistic statistic);
-
-/* One statistic of one row. Ratios are new over base. */
-struct probity_compare_result {
-    double *values[PROBITY_COMPARE_SIDES]; /* by run; NAN if the run has no value */
-    size_t runs[PROBITY_COMPARE_SIDES];    /* number of runs with a value */
-    double median[PROBITY_COMPARE_SIDES];  /* over the runs; NAN if there are none */
-    double ratio, low, high;               /* ratio: NAN if a side has no run */
-    int has_interval;
-    int is_tested;     /* 0: all runs are equal, or no test was requested */
-    double p;          /* of the two-sided rank-sum test */
-    double p_adjusted; /* adjusted for the number of tests */
-    size_t runs_needed;
-    enum probity_compare_verdict verdict;
-};
-
-struct probity_compare_row {
-    struct probity_compare_item item; /* as in the newest run, without its values */
-    double quantile_error; /* maximum relative error of ratios of medians and p99 */
-    struct probity_compare_result results[PROBITY_COMPARE_STATISTICS];
-    uint32_t exceeds;  /* bit i: limit i is exceeded significantly */
-};
+#include "answers/diff/compare_row.h"
 
 /* A limit on the change of all matching rows. */
 struct probity_compare_limit {
@@ -130,14 +94,7 @@ probity_compare_differences(const struct probity_compare *compare, size_t *ret_c
 const struct probity_compare_options *probity_compare_settings(
     const struct probity_compare *compare);
 
-/* Whether a row matches a pattern of the options, or one in a NULL-terminated list. */
-int probity_compare_is_like(const struct probity_compare_row *row, const char *pattern);
-int probity_compare_is_like_any(const struct probity_compare_row *row, const char *const *patterns);
-
-/* Whether rows of this kind have this statistic. */
-int probity_compare_exists(enum probity_compare_kind kind, int statistic);
-
-/* Whether it exists and was requested. */
+/* Whether rows of this kind have this statistic, and it was requested. */
 int probity_compare_is_chosen(const struct probity_compare *compare, enum probity_compare_kind kind,
                               int statistic);
 

@@ -7,12 +7,12 @@
  * Of blocks left out only the hash is kept, in a table that is not base/hashtable.h: there may be
  * millions, and an item there would take five times the memory.
  */
+#include "answers/diff/compare_bound.h"
+
 #include <math.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/diff/compare_set.h"
 #include "base/hash.h"
 #include "probity.h"
 
@@ -60,11 +60,9 @@ static int leave_out(struct probity_compare_left *left, const struct probity_com
     return 0;
 }
 
-int probity_compare_is_left(const struct probity_compare *compare,
+int probity_compare_is_left(const struct probity_compare_left *left,
                             const struct probity_compare_item *item)
 {
-    const struct probity_compare_left *left = &compare->left;
-
     return item->kind == PROBITY_COMPARE_BLOCK && left->count > 0 &&
            left->hashes[place_of(left, hash_of(item))] != 0;
 }
@@ -103,59 +101,47 @@ static int compare_candidates(const void *left, const void *right)
     return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
 }
 
-static int is_wanted(const struct probity_compare *compare, const struct probity_compare_row *row)
-{
-    const char *const *patterns = compare->options.patterns[PROBITY_COMPARE_BLOCK];
-
-    return patterns != NULL && probity_compare_is_like_any(row, patterns);
-}
-
 /* Other rows keep their order and precede the blocks. */
-static void split(struct probity_compare *compare, struct candidate *ret_blocks)
+static void split(struct probity_compare_table *table, const char *const *wanted,
+                  struct candidate *ret_blocks)
 {
     size_t kept = 0, blocks = 0;
 
-    for (size_t i = 0; i < compare->row_count; i++) {
-        struct probity_compare_row *row = compare->all[i];
+    for (size_t i = 0; i < table->count; i++) {
+        struct probity_compare_row *row = table->all[i];
         if (row->item.kind != PROBITY_COMPARE_BLOCK) {
-            compare->all[kept++] = row;
+            table->all[kept++] = row;
             continue;
         }
-        ret_blocks[blocks] =
-            (struct candidate){row, total_of(row), blocks, is_wanted(compare, row)};
+        int is_wanted = wanted != NULL && probity_compare_is_like_any(row, wanted);
+        ret_blocks[blocks] = (struct candidate){row, total_of(row), blocks, is_wanted};
         blocks++;
     }
-    compare->row_count = kept;
-    compare->block_count = blocks;
+    table->count = kept;
+    table->block_count = blocks;
 }
 
-int probity_compare_bound(struct probity_compare *compare, size_t times)
+int probity_compare_bound(struct probity_compare_table *table, struct probity_compare_left *left,
+                          const char *const *wanted, size_t most, size_t times)
 {
-    size_t most = compare->options.blocks_max > 0 ? compare->options.blocks_max
-                                                  : PROBITY_COMPARE_BLOCKS_MAX;
     int error = 0;
 
-    if (compare->block_count <= times * most)
+    if (table->block_count <= times * most)
         return 0;
-    struct candidate *blocks = calloc(compare->block_count, sizeof *blocks);
+    struct candidate *blocks = calloc(table->block_count, sizeof *blocks);
     if (blocks == NULL)
         return PROBITY_ERROR_MEMORY;
-    split(compare, blocks);
-    qsort(blocks, compare->block_count, sizeof *blocks, compare_candidates);
-    for (size_t i = 0; i < compare->block_count; i++) {
+    split(table, wanted, blocks);
+    qsort(blocks, table->block_count, sizeof *blocks, compare_candidates);
+    for (size_t i = 0; i < table->block_count; i++) {
         if (i < most || error != 0) {
-            compare->all[compare->row_count++] = blocks[i].row;
+            table->all[table->count++] = blocks[i].row;
             continue;
         }
-        error = leave_out(&compare->left, &blocks[i].row->item);
-        probity_compare_forget(compare, blocks[i].row);
+        error = leave_out(left, &blocks[i].row->item);
+        probity_compare_table_forget(table, blocks[i].row);
     }
-    compare->block_count = compare->block_count < most ? compare->block_count : most;
+    table->block_count = table->block_count < most ? table->block_count : most;
     free(blocks);
     return error;
-}
-
-size_t probity_compare_left_out(const struct probity_compare *compare)
-{
-    return compare->left.count;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/waits_bytes.h"
+#include "analysis/waits_state.h"
 #include "answers/waits/descriptors_internal.h"
 #include "base/array_grow.h"
 #include "base/bytes.h"

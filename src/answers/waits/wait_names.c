@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits_state.h"
 #include "base/hash.h"
 #include "probity.h"
 

@@ -2,7 +2,7 @@
  *
  * waiting_states.c: the contribution of thread states to waits: their parts, and waits for a CPU.
  */
-#include "answers/waits/waiting_internal.h"
+#include "answers/waits/waiting_rows.h"
 #include "probity.h"
 
 static uint64_t needed_ns(void *context, uint32_t thread_slot)

@@ -12,7 +12,7 @@
 
 #include "analysis/messages.h"
 #include "base/bytes.h"
-#include "exports/chrome/export_chrome.h"
+#include "exports/chrome/export_chrome_parts.h"
 #include "print/text.h"
 #include "probity.h"
 #include "probity_typed.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exports/chrome/export_chrome.h"
+#include "exports/chrome/export_chrome_parts.h"
 #include "print/values.h"
 
 enum { NAME_BYTES_MAX = 2 * PROBITY_VALUE_TEXT_MAX };

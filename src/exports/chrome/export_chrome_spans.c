@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exports/chrome/export_chrome.h"
+#include "exports/chrome/export_chrome_parts.h"
 #include "print/values.h"
 
 static const struct export_name *name_of(struct probity_export *export,

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_internal.h: state of the waits analysis. waits.c follows threads, waits_objects.c what they
- * hold and wait for, waits_holders.c determines which threads held an object during a wait.
+ * waits_parts.h: state of the waits analysis. waits.c follows threads, waits_open.c what
+ * each of them waits for, waits_objects.c what they hold, waits_holders.c determines which threads
+ * held an object during a wait.
  *
  *     thread ──► open wait ──► object ──► holds, now
  *                    ▲            │ ├───► past: holds that ended during an open wait
  *                    └─ waiters ──┘ └───► tokens: notifies not yet assigned to a waiter
  */
-#ifndef PROBITY_ANALYSIS_WAITS_INTERNAL_H
-#define PROBITY_ANALYSIS_WAITS_INTERNAL_H
+#ifndef PROBITY_ANALYSIS_WAITS_PARTS_H
+#define PROBITY_ANALYSIS_WAITS_PARTS_H
 
-#include "analysis/waits.h"
+#include "analysis/scopes.h"
+#include "analysis/wait.h"
 #include "base/hashtable.h"
 
 /* A thread that holds an object. */
@@ -131,16 +133,6 @@ static inline struct probity_wait_place waits_place_of(const struct probity_even
 {
     return (struct probity_wait_place){event->has_place ? event->place : 0, event->tick};
 }
-
-/* ---- waits.c ---- */
-
-/* Continues a thread's wait that began before the state from which the analysis resumes. */
-void waits_begin_saved(struct probity_waits *waits, struct wait_object *object,
-                       struct open_wait *wait);
-
-/* The beginning of the outermost open call to the C library that may become a wait, if the thread
- * has used CPU time since then; UINT64_MAX: there is no such call. */
-uint64_t waits_oldest_call_ns(const struct probity_waits *waits, const struct wait_thread *thread);
 
 /* ---- waits_state.c ---- */
 

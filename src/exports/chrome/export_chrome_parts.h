@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_chrome.h: parts of Chrome trace events, for its implementation files: scopes and instants
- * in export_chrome.c; spans derived from hits (blocks, requests, locks, queues) in
+ * export_chrome_parts.h: parts of Chrome trace events, for its implementation files: scopes and
+ * instants in export_chrome.c; spans derived from hits (blocks, requests, locks, queues) in
  * export_chrome_spans.c; texts that both put in export_chrome_parts.c.
  */
-#ifndef PROBITY_EXPORTS_CHROME_EXPORT_CHROME_H
-#define PROBITY_EXPORTS_CHROME_EXPORT_CHROME_H
+#ifndef PROBITY_EXPORTS_CHROME_EXPORT_CHROME_PARTS_H
+#define PROBITY_EXPORTS_CHROME_EXPORT_CHROME_PARTS_H
 
 #include "exports/export.h"
 #include "exports/export_json.h"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting_internal.h: state of waiting.c, and a small table of a thread's main activities.
+ * waiting_rows.h: the state of waiting.c, its rows, and a small table of a thread's main
+ * activities.
  */
-#ifndef PROBITY_ANSWERS_WAITS_WAITING_INTERNAL_H
-#define PROBITY_ANSWERS_WAITS_WAITING_INTERNAL_H
+#ifndef PROBITY_ANSWERS_WAITS_WAITING_ROWS_H
+#define PROBITY_ANSWERS_WAITS_WAITING_ROWS_H
 
-#include "answers/waits/waiting.h"
+#include "analysis/thread_table.h"
+#include "answers/waits/waiting_row.h"
 #include "base/hashtable.h"
 
 struct waiting_item {
@@ -28,6 +30,11 @@ struct probity_waiting {
     struct probity_waiting_row **list;
     size_t count;
 };
+
+/* The row of a wait; *ret_row is NULL if the answer does not include such waits. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int waiting_find_row(struct probity_waiting *waiting, const struct probity_wait *wait,
+                     const struct probity_wait_name *name, struct probity_waiting_row **ret_row);
 
 /* The row of an object of waits. NULL if out of memory. */
 struct probity_waiting_row *waiting_row_at(struct probity_waiting *waiting,
