@@ -3,10 +3,10 @@
 # the scheduler's states recorded, alone and together, and with a budget. The kernel records wakings
 # of all programs, so there is only one server at a time; and the machine's speed changes within
 # seconds, so each run is compared with runs without recording just before and after it. Server and
-# client share the CPUs. ROUNDS of each of PARTS; in a run, WARM_UP answers are not counted, so a budget has
-# decided before, and REQUESTS are. RT=1: with real-time priority, for a machine that is busy with
-# other work; all threads, since the library's writer thread does not inherit it and would make the
-# program wait.
+# client share the CPUs. ROUNDS of each of PARTS; in a run, WARM_UP answers are not counted, so a
+# budget has decided before, and REQUESTS are. RT=1: with real-time priority, for a machine that is
+# busy with other work; all threads, since the library's writer thread does not inherit it and would
+# make the program wait.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=${ROUNDS:-15} warm_up=${WARM_UP:-20000} requests=${REQUESTS:-10000}

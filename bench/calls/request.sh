@@ -13,8 +13,11 @@ builds=("$(cd "$1" && pwd)")
 directory=$(mktemp -d /tmp/probity-bench.XXXXXX)
 processes=() priority=()
 [ -z "${RT:-}" ] || priority=(chrt -r 1)
-trap '[[ $BASHPID != $$ ]] || { kill "${processes[@]}" 2> /dev/null || true; rm -rf "$directory"; }' \
-    EXIT
+clean_up() {
+    kill "${processes[@]}" 2> /dev/null || true
+    rm -rf "$directory"
+}
+trap '[[ $BASHPID != $$ ]] || clean_up' EXIT
 cd "$directory"
 mkdir root
 head -c 4096 /dev/zero | tr '\0' 'x' > root/page.html

@@ -6,8 +6,8 @@
  * another, so before events are taken from the rings, the rings are searched for new threads, up to
  * a later head than the one used for taking.
  *
- * The table of thread ids is not base/hashtable.h: each waking and switch of the system is looked up
- * in it, so it should stay in the cache, with 4 bytes per place.
+ * The table of thread ids is not base/hashtable.h: each waking and switch of the system is looked
+ * up in it, so it should stay in the cache, with 4 bytes per place.
  */
 #include "sched/collect.h"
 
