@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# httpd.sh BUILD_DIR: the example web server without probes at full load on loopback, run in turn
-# without recording, with calls and the scheduler's states recorded, and the same with a budget.
-# Server and client share the CPUs. ROUNDS of SECONDS each. RT=1: with real-time priority, for a
-# machine that is busy with other work; all threads, since the library's writer thread does not
-# inherit it and would make the program wait.
+# httpd.sh BUILD_DIR: the example web server without probes at full load on loopback, with calls and
+# the scheduler's states recorded, alone and together, and with a budget. The kernel records wakings
+# of all programs, so there is only one server at a time; and the machine's speed changes within
+# seconds, so each run is compared with runs without recording just before and after it. Server and
+# client share the CPUs. ROUNDS of each of PARTS; in a run, WARM_UP answers are not counted, so a
+# budget has decided before, and REQUESTS are. RT=1: with real-time priority, for a machine that is
+# busy with other work; all threads, since the library's writer thread does not inherit it and would
+# make the program wait.
 set -eu
 build=$(cd "$1" && pwd)
-rounds=${ROUNDS:-15} seconds=${SECONDS_EACH:-2}
+rounds=${ROUNDS:-15} warm_up=${WARM_UP:-20000} requests=${REQUESTS:-10000}
 priority=() && [ -z "${RT:-}" ] || priority=(chrt -r 1)
 directory=$(mktemp -d /tmp/probity-bench.XXXXXX)
 server=
@@ -14,11 +17,6 @@ trap '[[ $BASHPID != $$ ]] || { [ -z "$server" ] || kill "$server"; rm -rf "$dir
 
 # $1 description, $2 value, $3 unit, $4 target
 row() { printf 'row\tcalls\tweb server: %s\t%s\t%s\t%s\n' "$@"; }
-
-if ! command -v wrk > /dev/null; then
-    printf 'note\tcalls\tweb server left out: there is no wrk\n'
-    exit 0
-fi
 
 # CPU time of the threads of a process that are alive, in ns: all, those of the library, and those
 # of the command that records the process. The server's threads live as long as it does. $1 process
@@ -38,40 +36,37 @@ cpu_of() {
     echo "$all $library $command"
 }
 
-# Real-time priority for all threads, including those that start soon. $1 process id
-raise() {
-    for ((k = 0; k < 5; k++)); do
-        chrt -a -r -p 1 "$1" 2> /dev/null || true
-        sleep 0.1
-    done
+# $1 port, $2 answers. Prints answers per second
+ask() {
+    "${priority[@]}" "$build/examples/httpd_load" --connections 16 --seconds 60 \
+        --requests "$2" "$1" /page.html | sed -n 's/^answers per second: //p'
 }
 
-# Loads a server. Appends requests per second to a file, and CPU times per request in us (cpu_of) to
-# another. $1 file, then the command that runs the server
+# Starts a server, loads it, and ends it. Appends answers per second to a file, and CPU times per
+# request in us (cpu_of) to another. $1 file, then the command that runs the server
 load() {
-    local result=$1 port='' process
+    local result=$1 port='' process before after
     shift
-    : > "$directory/out"
-    "${priority[@]}" "$@" "$build/examples/httpd-plain" --root "$directory/root" --port 0 \
-        --threads 4 > "$directory/out" 2> "$directory/errors" &
+    : > out
+    "${priority[@]}" "$@" "$build/examples/httpd-plain" --root root --port 0 --threads 4 \
+        > out 2> errors &
     server=$!
-    until port=$(sed -n 's/^listening on 127.0.0.1://p' "$directory/out"); [ -n "$port" ]; do
+    until port=$(sed -n 's/^listening on 127.0.0.1://p' out); [ -n "$port" ]; do
         kill -0 "$server"
-        read -rt 0.05 < <(:) || true
+        read -rt 0.02 < <(:) || true
     done
     process=$(pgrep -P "$server" -x httpd-plain || echo "$server")
-    [ -z "${RT:-}" ] || raise "$process" &
-    "${priority[@]}" wrk -t1 -c16 -d "${seconds}s" "http://127.0.0.1:$port/page.html" |
-        awk '/ requests in / { all = $1 } /^Requests\/sec:/ { print all, $2 }' \
-            > "$directory/answers"
-    cpu_of "$process" "$server" > "$directory/cpu"
+    [ -z "${RT:-}" ] || chrt -a -r -p 1 "$process"
+    ask "$port" "$warm_up" > /dev/null
+    before=$(cpu_of "$process" "$server")
+    ask "$port" "$requests" >> "$result"
+    after=$(cpu_of "$process" "$server")
     kill -TERM "$server"
     wait "$server" || true
-    wait
     server=
-    awk '{ print $2 }' "$directory/answers" >> "$result"
-    paste "$directory/answers" "$directory/cpu" |
-        awk '{ print $3 / $1 / 1e3, $4 / $1 / 1e3, $5 / $1 / 1e3 }' >> "$result.cpu"
+    echo "$before $after" |
+        awk -v n="$requests" '{ for (i = 1; i < 4; i++) printf "%s ", ($(i + 3) - $i) / n / 1e3
+                                print "" }' >> "$result.cpu"
 }
 
 # $1 file, $2 column
@@ -80,31 +75,56 @@ median() {
         awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# Median of the ratios of successive runs. $1, $2 files
+# Of each run to the mean of the run without recording before it and the one after it: the median,
+# and the quartiles. $1 name
 ratio() {
-    paste "$1" "$2" | awk '{ print $1 / $2 }' > "$directory/ratios"
-    median "$directory/ratios"
+    paste "$1" "$1.before" "$1.after" | awk '{ print 2 * $1 / ($2 + $3) }' | sort -g |
+        awk '{ v[NR] = $1 }
+             END { printf "%.3f (quartiles %.3f, %.3f)\n", v[int((NR + 1) / 2)],
+                       v[int((NR + 3) / 4)], v[int((3 * NR + 1) / 4)] }'
+}
+# CPU time that it adds, in the same way
+added() {
+    paste -d ' ' "$1.cpu" "$1.before.cpu" "$1.after.cpu" |
+        awk '{ print $1 - ($4 + $7) / 2 }' > added
+    median added
 }
 
-mkdir "$directory/root"
-head -c 4096 /dev/zero | tr '\0' 'x' > "$directory/root/page.html"
 cd "$directory"
-recorded=("$build/bin/probity" record -f -o trace --calls "locks,io,threads")
+mkdir root
+head -c 4096 /dev/zero | tr '\0' 'x' > root/page.html
+record=("$build/bin/probity" record -f -o trace)
+calls=(--calls "locks,io,threads")
+read -ra names <<< "${PARTS:-same states calls all calls-budget all-budget}"
 for ((i = 0; i < rounds; i++)); do
-    load plain env
-    load calls "${recorded[@]}" --
-    load all "${recorded[@]}" --sched --
-    load budget "${recorded[@]}" --sched --budget 3% --
+    for name in "${names[@]}"; do
+        case $name in
+        same) recorded=(env) ;;
+        states) recorded=("${record[@]}" --sched --) ;;
+        calls) recorded=("${record[@]}" "${calls[@]}" --) ;;
+        all) recorded=("${record[@]}" "${calls[@]}" --sched --) ;;
+        calls-budget) recorded=("${record[@]}" "${calls[@]}" --budget 3% --) ;;
+        all-budget) recorded=("${record[@]}" "${calls[@]}" --sched --budget 3% --) ;;
+        esac
+        load "$name.before" env
+        load "$name" "${recorded[@]}"
+        load "$name.after" env
+        rm -f trace trace.*
+    done
 done
-row "requests a second, alone" "$(median plain)" 1/s ""
-row "locks, io, threads / alone" "$(ratio calls plain)" x ""
-row "locks, io, threads, states / alone" "$(ratio all plain)" x ">= 0.90"
-row "the same, with a budget of 3 % / alone" "$(ratio budget plain)" x ">= 0.97"
-for run in plain calls all budget; do
-    row "CPU of the server per request, $run" "$(median "$run.cpu")" us ""
-done
-for run in calls all budget; do
-    row "of which the library's threads, $run" "$(median "$run.cpu" 2)" us ""
-done
-row "CPU of the command that records states, per request, all" "$(median all.cpu 3)" us ""
-row "CPU of the command that records states, per request, budget" "$(median budget.cpu 3)" us ""
+row "requests a second, alone" "$(median "${names[0]}.before")" 1/s ""
+row "CPU of the server per request, alone" "$(median "${names[0]}.before.cpu")" us ""
+while IFS='|' read -r name what target; do
+    [ -s "$name" ] || continue
+    row "requests a second, $what / alone" "$(ratio "$name")" x "$target"
+    row "CPU of the server per request, added by $what" "$(added "$name")" us ""
+    row "of which the library's threads" "$(median "$name.cpu" 2)" us ""
+    row "CPU of the command per request" "$(median "$name.cpu" 3)" us ""
+done << 'ROWS'
+same|nothing: another run alone|
+states|states|
+calls|locks, io, threads|
+all|locks, io, threads, states|>= 0.90
+calls-budget|locks, io, threads with a budget of 3 %|
+all-budget|locks, io, threads, states with a budget of 3 %|>= 0.97
+ROWS

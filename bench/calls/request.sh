@@ -1,15 +1,23 @@
 #!/usr/bin/env bash
-# request.sh BUILD_DIR: what recording calls costs a request of a web server in its own thread,
-# by parts: request.c alone, with libraries that do only a part of the work (stub.c), and
-# recorded with and without each part. ROUNDS of all in turn. Each row is the median of the lower
-# half of the rounds' minima, less the same without a library: other programs only add to a window.
-# x86-64 only.
+# request.sh BUILD_DIR [OTHER_BUILD_DIR]: what recording calls costs a request of a web server in
+# its own thread, by parts: request.c alone, with libraries that do only a part of the work
+# (stub.c), and recorded with and without each part. All run at the same time and take turns of a
+# few milliseconds, WINDOWS each, since the machine's speed changes within seconds. Each row is the
+# median of the differences from the program alone in the same round. With a second build, its rows
+# follow. RT=1: with real-time priority, for a machine that is busy with other work. x86-64 only.
 set -eu
-build=$(cd "$1" && pwd)
 bench=$(cd "$(dirname "$0")" && pwd)
-rounds=${ROUNDS:-8}
+windows=${WINDOWS:-400}
+builds=("$(cd "$1" && pwd)")
+[ $# -eq 1 ] || builds+=("$(cd "$2" && pwd)")
 directory=$(mktemp -d /tmp/probity-bench.XXXXXX)
-trap '[[ $BASHPID != $$ ]] || rm -rf "$directory"' EXIT
+processes=() priority=()
+[ -z "${RT:-}" ] || priority=(chrt -r 1)
+clean_up() {
+    kill "${processes[@]}" 2> /dev/null || true
+    rm -rf "$directory"
+}
+trap '[[ $BASHPID != $$ ]] || clean_up' EXIT
 cd "$directory"
 mkdir root
 head -c 4096 /dev/zero | tr '\0' 'x' > root/page.html
@@ -25,45 +33,56 @@ stub small 2 4096
 stub records 6 4096
 stub spool 6 524288
 
-# $1 file for the result, the rest: the command that runs the program
-run() { "${@:2}" ./request root >> "$1" 2> errors; }
-for ((i = 0; i < rounds; i++)); do
-    run alone env
-    run off env LD_PRELOAD="$build/lib/libprobity-calls.so.0"
-    for stub in passing small records spool; do
-        run "$stub" env LD_PRELOAD="$directory/$stub.so"
-    done
-    recorded=("$build/bin/probity" record -f -o trace)
-    export PROBITY_CPU_TIME=0
-    run locks "${recorded[@]}" --calls locks --
-    run io "${recorded[@]}" --calls io --
-    run wall "${recorded[@]}" --calls locks,io,threads --
-    export PROBITY_CPU_TIME=1
-    run all "${recorded[@]}" --calls locks,io,threads --
-    run ring "${recorded[@]}" --calls locks,io,threads --ring 64M --
-    run budget "${recorded[@]}" --calls locks,io,threads --budget 3% --
-done
-
-# Of the lower half of the minima
-low() {
-    awk '{ print $1 }' "$1" | sort -g |
-        awk '{ v[NR] = $1 } END { print v[int((int((NR + 1) / 2) + 1) / 2)] }'
+rows=() commands=()
+# $1 what is measured, the rest: the command that runs the program
+variant() {
+    rows+=("$1")
+    commands+=("${*:2}")
 }
-alone=$(low alone)
-row() { printf 'row\trequest\t%s\t%s\tns\t\n' "$1" "$2"; }
-row "one request, alone" "$alone"
-while read -r name what; do
-    row "adds: $what" $(($(low "$name") - alone))
-done << 'ROWS'
-off the library, nothing recorded
-passing a stub that only calls libc's functions
-small a stub that stores 23 records of 16 bytes in 32 KiB
-records a stub that stores 23 records of 48 bytes in 32 KiB
-spool a stub that stores 23 records of 48 bytes in 4 MiB
-locks locks recorded, without CPU time
-io io recorded, without CPU time
-wall locks, io, threads recorded, without CPU time
-all locks, io, threads recorded
-ring locks, io, threads in a ring, which nothing reads
-budget locks, io, threads with a budget of 3 %
-ROWS
+# $1 build, $2 suffix of the rows
+of_build() {
+    local record="$1/bin/probity record -f --calls" number=${#rows[@]}
+    variant "off: the library, nothing recorded$2" env LD_PRELOAD="$1/lib/libprobity-calls.so.0"
+    variant "locks recorded, without CPU time$2" \
+        env PROBITY_CPU_TIME=0 "$record" locks -o "trace$number.1" --
+    variant "io recorded, without CPU time$2" \
+        env PROBITY_CPU_TIME=0 "$record" io -o "trace$number.2" --
+    variant "locks, io, threads recorded, without CPU time$2" \
+        env PROBITY_CPU_TIME=0 "$record" locks,io,threads -o "trace$number.3" --
+    variant "locks, io, threads recorded$2" "$record" locks,io,threads -o "trace$number.4" --
+    variant "locks, io, threads in a ring, which nothing reads$2" \
+        "$record" locks,io,threads -o "trace$number.5" --ring 64M --
+    variant "locks, io, threads with a budget of 3 %$2" \
+        "$record" locks,io,threads -o "trace$number.6" --budget 3% --
+}
+variant "one request, alone" env
+variant "a stub that only calls libc's functions" env LD_PRELOAD="$directory/passing.so"
+variant "a stub that stores 23 records of 16 bytes in 32 KiB" env LD_PRELOAD="$directory/small.so"
+variant "a stub that stores 23 records of 48 bytes in 32 KiB" \
+    env LD_PRELOAD="$directory/records.so"
+variant "a stub that stores 23 records of 48 bytes in 4 MiB" env LD_PRELOAD="$directory/spool.so"
+of_build "${builds[0]}" ""
+[ "${#builds[@]}" -eq 1 ] || of_build "${builds[1]}" " (other build)"
+
+count=${#rows[@]}
+for ((i = 0; i < count; i++)); do
+    mkfifo "turn$i"
+done
+for ((i = 0; i < count; i++)); do
+    # shellcheck disable=SC2086 # words of a command
+    "${priority[@]}" ${commands[i]} ./request root "$windows" "turn$i" "turn$(((i + 1) % count))" \
+        > "result$i" 2> "errors$i" &
+    processes+=($!)
+done
+printf x 1<> turn0 >&1
+for ((i = 0; i < count; i++)); do
+    wait -n || { cat errors* >&2; exit 1; }
+done
+processes=()
+
+median() { sort -g | awk '{ v[NR] = $1 } END { printf "%.0f\n", v[int((NR + 1) / 2)] }'; }
+printf 'row\trequest\t%s\t%s\tns\t\n' "${rows[0]}" "$(median < result0)"
+for ((i = 1; i < count; i++)); do
+    printf 'row\trequest\tadds: %s\t%s\tns\t\n' "${rows[i]}" \
+        "$(paste "result$i" result0 | awk '{ print $1 - $2 }' | median)"
+done

@@ -12,6 +12,8 @@ enum {
     WAKING_NS = 1000,
     READ_NS_MAX = 300, /* of a record, in this thread, which also wakes up if there are none */
     CREDIT_NS_MAX = 5000000, /* limit of the savings while little happens */
+    RESUME_NS = 2000000, /* saved before events are switched on again, which interrupts all CPUs; */
+    PAUSE_NS_MAX = 250000000, /* or this time has passed, if the program uses little CPU time */
     WAKINGS_PART = 4,        /* of the cost: wakings that cost less stay on */
     MILLIONTHS = 1000000
 };
@@ -43,10 +45,17 @@ void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind)
         duty->switches++;
 }
 
+/* Whether the present pause is over. */
+static int may_resume(const struct probity_sched_duty *duty, uint64_t now_ns)
+{
+    return duty->credit_ns >= RESUME_NS ||
+           (duty->credit_ns >= 0 && now_ns - duty->since_ns >= PAUSE_NS_MAX);
+}
+
 static enum probity_sched_duty_change change_at(struct probity_sched_duty *duty, uint64_t now_ns,
                                                 int are_wakings_dear)
 {
-    if (duty->is_paused == (duty->credit_ns < 0))
+    if (duty->is_paused ? !may_resume(duty, now_ns) : duty->credit_ns >= 0)
         return PROBITY_SCHED_DUTY_SAME;
     if (!duty->is_paused && duty->has_wakings && are_wakings_dear) {
         duty->has_wakings = 0;

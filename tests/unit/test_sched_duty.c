@@ -145,6 +145,30 @@ static void test_reading_counts(void **state)
     assert_int_equal(other.credit_ns, 200000 - 55000 - 30000);
 }
 
+/* A pause lasts until 2 ms are saved, which takes ten steps here, or 250 ms. */
+static void test_pauses_are_long(void **state)
+{
+    struct probity_sched_duty duty = {.share = 10000}, slow = duty;
+    uint64_t now_ns = 0;
+    int steps = 0;
+
+    (void)state;
+    count(&duty, PROBITY_SCHED_WOKEN, 1);
+    assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, 0, 0), PROBITY_SCHED_DUTY_OFF);
+    do {
+        now_ns += STEP_NS;
+        steps++;
+    } while (probity_sched_duty_step_at(&duty, now_ns, now_ns, 0) == PROBITY_SCHED_DUTY_SAME);
+    assert_int_equal(duty.is_paused, 0);
+    assert_int_equal(steps, 11);
+    count(&slow, PROBITY_SCHED_WOKEN, 1);
+    assert_int_equal(probity_sched_duty_step_at(&slow, 0, 0, 0), PROBITY_SCHED_DUTY_OFF);
+    assert_int_equal(probity_sched_duty_step_at(&slow, 249999999, 1000000, 0),
+                     PROBITY_SCHED_DUTY_SAME);
+    assert_int_equal(probity_sched_duty_step_at(&slow, 250000000, 1000000, 0),
+                     PROBITY_SCHED_DUTY_ON);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_wakings_go_first),
         cmocka_unit_test(test_few_wakings_stay),
         cmocka_unit_test(test_reading_counts),
+        cmocka_unit_test(test_pauses_are_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
