@@ -25,6 +25,7 @@
 #include "cli/signatures.h"
 #include "cli/wait_symbols.h"
 #include "page/view.h"
+#include "page/view_beside.h"
 #include "page/view_messages.h"
 #include "page/view_place.h"
 #include "page/view_serve.h"
@@ -41,6 +42,7 @@ struct view_call {
     size_t spans_max;
     uint64_t from_ns, to_ns;
     struct probity_timeline *timeline;
+    struct view_beside *beside;    /* makes the timeline in a second thread; NULL: none does */
     struct probity_reader *again; /* reads the same traces a second time for detail; NULL: no
                                    * detail */
     struct probity_report *report;
@@ -169,6 +171,8 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
         error = probity_tree_open(&tree, &call->tree);
     if (error == 0)
         share_scopes(call);
+    if (error == 0 && call->tiles.path == NULL && view_beside_is_possible(&call->answer))
+        call->beside = view_beside_start(&call->answer, call->spans_max, call->timeline);
     return error;
 }
 
@@ -205,7 +209,8 @@ static int put_event(void *context, const struct probity_event *event)
 
     if (error != 0 || !cli_query_is_of_tids(&call->answer, event))
         return error;
-    error = probity_timeline_put(call->timeline, event);
+    if (call->beside == NULL)
+        error = probity_timeline_put(call->timeline, event);
     if (error != 0 || (is_past && probity_event_is_record(event->kind)))
         return error;
     return put_to_sums(call, event);
@@ -218,7 +223,8 @@ static uint64_t count_pending(void *context)
         probity_report_pending(call->report) + probity_view_waits_pending(call->waits);
 
     /* A second pass for detail ends when nothing is pending in the timeline. */
-    if ((pending > 0) != (probity_timeline_pending(call->timeline) > 0))
+    if (call->beside == NULL &&
+        (pending > 0) != (probity_timeline_pending(call->timeline) > 0))
         probity_timeline_drop_kept(call->timeline);
     return pending;
 }
@@ -308,9 +314,11 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
 
 static int finish_timeline(struct view_call *call, const struct probity_reader *reader)
 {
-    int error = probity_timeline_finish(call->timeline);
+    int is_refined = 0;
+    int error = call->beside != NULL ? view_beside_join(call->beside, &is_refined)
+                                     : probity_timeline_finish(call->timeline);
 
-    if (error != 0)
+    if (error != 0 || is_refined)
         return error;
     if (call->tiles.path != NULL)
         view_tiles_plan(&call->tiles, call->timeline, reader);
@@ -431,6 +439,8 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
     int error = sort_functions(call);
     if (error != 0)
         return error;
+    if (call->beside != NULL)
+        answer.spans = view_beside_spans(call->beside, &answer.spans_bytes);
     answer.threads.processes =
         probity_threads_processes(call->threads, &answer.threads.count);
     if (call->tiles.path != NULL) {
@@ -619,6 +629,7 @@ static void release(void *context)
 {
     struct view_call *call = context;
 
+    view_beside_close(call->beside);
     if (call->timeline != NULL)
         probity_timeline_close(call->timeline);
     view_tiles_release(&call->tiles);
