@@ -268,7 +268,16 @@ static void expect_same(const struct run *a, const struct run *b)
     assert_int_equal(count, other_count);
     assert_memory_equal(stretches, others, count * sizeof *stretches);
     assert_int_equal(left->count, right->count);
-    assert_memory_equal(left->spans, right->spans, left->count * sizeof *left->spans);
+    for (size_t i = 0; i < left->count; i++) {
+        const struct probity_timeline_span *span = &left->spans[i], *other = &right->spans[i];
+        assert_int_equal(span->start_ns, other->start_ns);
+        assert_int_equal(span->length_ns, other->length_ns);
+        assert_int_equal(span->busy_ns, other->busy_ns);
+        assert_int_equal(span->off_ns, other->off_ns);
+        assert_int_equal(span->count, other->count);
+        assert_int_equal(span->name, other->name);
+        assert_int_equal(span->flags, other->flags);
+    }
     assert_int_equal(probity_timeline_facts(a->timeline).together,
                      probity_timeline_facts(b->timeline).together);
 }
