@@ -249,8 +249,8 @@ static uint64_t count_pending_closer(void *context)
     return probity_timeline_pending(closer->timeline);
 }
 
-/* The intervals that need detail are known only at the end, so the traces are read again, unless all
- * spans were kept. */
+/* The intervals that need detail are known only at the end, so the traces are read again, unless
+ * all spans were kept. */
 static int look_again(struct view_call *call, struct probity_timeline *timeline)
 {
     struct view_closer closer = {call, timeline};

@@ -14,7 +14,8 @@
  * shorter than the unit are merged with neighbors in the same lane that begin in the same unit.
  * Longer spans stay separate and keep their values, and so do the slowest calls of each function. A
  * second pass over the events then finds each span in some intervals: at the beginning and the end,
- * around slow calls, in the busiest parts, and spread over the rest.
+ * around slow calls, in the busiest parts, and spread over the rest. It is not needed if all spans
+ * were kept in a compact form (timeline_kept.h).
  *
  *     events ──► put ... finish ──► look_closer ──► (events ──► put ... finish) ──► take_over
  */
