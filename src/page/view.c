@@ -193,6 +193,13 @@ static int put_data(FILE *stream, const char *id, const struct probity_view_answ
     return error;
 }
 
+int probity_view_spans_element(FILE *stream, const struct probity_timeline *timeline)
+{
+    const struct probity_view_answer answer = {.timeline = timeline};
+
+    return put_data(stream, "spans", &answer);
+}
+
 /* The page's policy allows no connections; a served page's policy allows connections to its server.
  * Tiles are fetched from the page's origin, but a page opened as a file can only load them as
  * scripts. */
@@ -226,7 +233,9 @@ int probity_view_html(FILE *stream, const struct probity_view_answer *answer)
     int error = put_head(stream, from, before, answer);
     if (error == 0)
         error = put_data(stream, "data", answer);
-    if (error == 0)
+    if (error == 0 && answer->spans != NULL)
+        fwrite(answer->spans, 1, answer->spans_bytes, stream);
+    else if (error == 0)
         error = put_data(stream, "spans", answer);
     if (error == 0 && answer->base != NULL)
         error = put_data(stream, "base-spans", answer->base);

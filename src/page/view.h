@@ -22,10 +22,13 @@ struct probity_view_waits; /* in page/view_waits.h */
 struct probity_view_messages; /* in page/view_messages.h */
 struct probity_view_place;    /* in page/view_place.h */
 
-/* The contents of the page. All answers are from the same reader. */
+/* The contents of the page. The timeline may be from another reader
+ * of the same traces. */
 struct probity_view_answer {
     const struct probity_reader *reader;
     const struct probity_timeline *timeline;
+    const char *spans; /* of probity_view_spans_element(), if it was written before; or NULL */
+    size_t spans_bytes;
     const char *tids; /* the selected threads, as in the option; NULL: all */
     const struct probity_view_place *place; /* where it opens; NULL: at its first part */
     const struct probity_report_function *functions;
@@ -62,6 +65,9 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
 /* Writes the spans of all lanes, in the order in which the object names the lanes. Write errors
  * stay in the stream. */
 int probity_view_spans(FILE *stream, const struct probity_timeline *timeline);
+
+/* Writes the page's element with the spans. Returns as above. */
+int probity_view_spans_element(FILE *stream, const struct probity_timeline *timeline);
 
 /* The lanes and spans of one thread; starts of spans are relative to first_ns. */
 void probity_view_lanes_json(FILE *stream, const struct probity_timeline_thread *thread);

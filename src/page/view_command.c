@@ -25,6 +25,7 @@
 #include "cli/signatures.h"
 #include "cli/wait_symbols.h"
 #include "page/view.h"
+#include "page/view_beside.h"
 #include "page/view_messages.h"
 #include "page/view_place.h"
 #include "page/view_serve.h"
@@ -41,6 +42,7 @@ struct view_call {
     size_t spans_max;
     uint64_t from_ns, to_ns;
     struct probity_timeline *timeline;
+    struct view_beside *beside;    /* makes the timeline in a second thread; NULL: none does */
     struct probity_reader *again; /* reads the same traces a second time for detail; NULL: no
                                    * detail */
     struct probity_report *report;
@@ -135,7 +137,7 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     /* A quarter of the spans is reserved for detail. */
     const struct probity_timeline_options timeline = {
         .spans_max = call->spans_max / 4 * 3, .from_ns = from_ns, .to_ns = to_ns, .has_around = 1,
-        .has_tracks = 1};
+        .has_tracks = 1, .keeps_spans = 1};
     const struct probity_report_options report = {.by_thread = 1,
                                                   .from_ns = from_ns, .to_ns = to_ns,
                                                   .costs_of = reader};
@@ -169,6 +171,8 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
         error = probity_tree_open(&tree, &call->tree);
     if (error == 0)
         share_scopes(call);
+    if (error == 0 && call->tiles.path == NULL && view_beside_is_possible(&call->answer))
+        call->beside = view_beside_start(&call->answer, call->spans_max, call->timeline);
     return error;
 }
 
@@ -205,7 +209,8 @@ static int put_event(void *context, const struct probity_event *event)
 
     if (error != 0 || !cli_query_is_of_tids(&call->answer, event))
         return error;
-    error = probity_timeline_put(call->timeline, event);
+    if (call->beside == NULL)
+        error = probity_timeline_put(call->timeline, event);
     if (error != 0 || (is_past && probity_event_is_record(event->kind)))
         return error;
     return put_to_sums(call, event);
@@ -214,8 +219,14 @@ static int put_event(void *context, const struct probity_event *event)
 static uint64_t count_pending(void *context)
 {
     const struct view_call *call = context;
+    uint64_t pending =
+        probity_report_pending(call->report) + probity_view_waits_pending(call->waits);
 
-    return probity_report_pending(call->report) + probity_view_waits_pending(call->waits);
+    /* A second pass for detail ends when nothing is pending in the timeline. */
+    if (call->beside == NULL &&
+        (pending > 0) != (probity_timeline_pending(call->timeline) > 0))
+        probity_timeline_drop_kept(call->timeline);
+    return pending;
 }
 
 struct view_closer {
@@ -238,7 +249,8 @@ static uint64_t count_pending_closer(void *context)
     return probity_timeline_pending(closer->timeline);
 }
 
-/* The intervals that need detail are known only at the end, so the traces are read again. */
+/* The intervals that need detail are known only at the end, so the traces are read again, unless
+ * all spans were kept. */
 static int look_again(struct view_call *call, struct probity_timeline *timeline)
 {
     struct view_closer closer = {call, timeline};
@@ -251,12 +263,10 @@ static int look_again(struct view_call *call, struct probity_timeline *timeline)
     return error == 0 ? probity_timeline_finish(timeline) : 0;
 }
 
-static int look_closer(struct view_call *call, const struct probity_reader *reader)
+static int read_closer(struct view_call *call, const struct probity_reader *reader,
+                       size_t spans_more)
 {
     size_t count = probity_reader_traces(reader);
-    /* A wait takes about as many bytes as these. */
-    size_t spans = probity_timeline_facts(call->timeline).spans +
-                   SPANS_PER_WAIT * probity_view_waits_count(call->waits);
     const char **paths = calloc(count + 1, sizeof *paths);
     struct probity_reader_options options = {0};
     struct probity_timeline *closer = NULL;
@@ -271,14 +281,13 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     cli_progress_expect(view_tiles_passes(&call->tiles));
     cli_progress_pass();
     cli_index_share(reader, &options);
-    if (error == 0 && spans < call->spans_max &&
-        probity_reader_open(paths, count, &options, NULL, &call->again) != 0)
+    if (error == 0 && probity_reader_open(paths, count, &options, NULL, &call->again) != 0)
         call->again = NULL;
     if (call->again != NULL && cli_query_set_window(&call->answer, call->again, call->from_ns,
                                                     call->to_ns) != CLI_OK)
         error = PROBITY_ERROR_READ;
     if (error == 0 && call->again != NULL)
-        error = probity_timeline_refine(call->timeline, call->spans_max - spans, &closer);
+        error = probity_timeline_refine(call->timeline, spans_more, &closer);
     if (error == 0 && closer != NULL)
         error = look_again(call, closer);
     if (closer != NULL) {
@@ -289,11 +298,27 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     return error;
 }
 
+static int look_closer(struct view_call *call, const struct probity_reader *reader)
+{
+    /* A wait takes about as many bytes as these. */
+    size_t spans = probity_timeline_facts(call->timeline).spans +
+                   SPANS_PER_WAIT * probity_view_waits_count(call->waits);
+    int is_done = 0;
+
+    if (spans >= call->spans_max)
+        return 0;
+    int error =
+        probity_timeline_refine_kept(call->timeline, call->spans_max - spans, &is_done);
+    return error == 0 && !is_done ? read_closer(call, reader, call->spans_max - spans) : error;
+}
+
 static int finish_timeline(struct view_call *call, const struct probity_reader *reader)
 {
-    int error = probity_timeline_finish(call->timeline);
+    int is_refined = 0;
+    int error = call->beside != NULL ? view_beside_join(call->beside, &is_refined)
+                                     : probity_timeline_finish(call->timeline);
 
-    if (error != 0)
+    if (error != 0 || is_refined)
         return error;
     if (call->tiles.path != NULL)
         view_tiles_plan(&call->tiles, call->timeline, reader);
@@ -414,6 +439,8 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
     int error = sort_functions(call);
     if (error != 0)
         return error;
+    if (call->beside != NULL)
+        answer.spans = view_beside_spans(call->beside, &answer.spans_bytes);
     answer.threads.processes =
         probity_threads_processes(call->threads, &answer.threads.count);
     if (call->tiles.path != NULL) {
@@ -602,6 +629,7 @@ static void release(void *context)
 {
     struct view_call *call = context;
 
+    view_beside_close(call->beside);
     if (call->timeline != NULL)
         probity_timeline_close(call->timeline);
     view_tiles_release(&call->tiles);

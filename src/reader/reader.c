@@ -416,6 +416,20 @@ int probity_reader_may_wait(const struct probity_reader *reader)
     return 0;
 }
 
+int probity_reader_has_window(const struct probity_reader *reader)
+{
+    return reader->has_window;
+}
+
+int probity_reader_read_alone(struct probity_reader *reader)
+{
+    int was_ahead = reader->is_ahead;
+
+    probity_assert(reader->ahead == NULL);
+    reader->is_ahead = 0;
+    return was_ahead;
+}
+
 int probity_reader_skip_rest(struct probity_reader *reader)
 {
     if (!reader->has_window)

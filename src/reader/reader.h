@@ -282,6 +282,9 @@ void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, u
  * an ENTER, and a PAUSE if it is paused. Returns 0 or an error. */
 int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
 
+/* Whether records outside a window are left out. 1 or 0. */
+int probity_reader_has_window(const struct probity_reader *reader);
+
 /* Whether a trace may have hits of locks, conditions or threads, or calls to the C library: 1, or 0
  * if all traces have an index according to which there are none. */
 int probity_reader_may_wait(const struct probity_reader *reader);
@@ -339,6 +342,9 @@ int probity_reader_divide(struct probity_reader *reader);
 /* After that, and before the first next: restricts the reader to lane 1 or 2, without a second
  * thread. */
 void probity_reader_set_lane(struct probity_reader *reader, uint32_t lane);
+
+/* Before the first next: does not read ahead in a second thread. Returns whether it would have. */
+int probity_reader_read_alone(struct probity_reader *reader);
 
 /* After the last event of both lanes: 1 if the events of the two lanes are those of a single
  * reader; 0 if damage, another file or the like makes them differ. */

@@ -77,6 +77,11 @@ ranges() {
             # shellcheck disable=SC2086
             same $command $range "$@"
         done
+        # With a range of an indexed trace, the second thread makes the timeline of a page.
+        # shellcheck disable=SC2086
+        same view --force -o - $range "$@"
+        # shellcheck disable=SC2086
+        same view --force -o - --spans 300 $range "$@"
     done
 }
 

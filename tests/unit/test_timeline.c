@@ -255,6 +255,71 @@ static void a_closer_look_finds_each_call_of_some_stretches(void **state)
     probity_reader_close(again);
 }
 
+static void expect_same(const struct run *a, const struct run *b)
+{
+    const struct probity_timeline_lane *left = &thread_at(a, 0)->calls[0];
+    const struct probity_timeline_lane *right = &thread_at(b, 0)->calls[0];
+    size_t count, other_count;
+    const struct probity_timeline_stretch *stretches =
+        probity_timeline_stretches(a->timeline, &count);
+    const struct probity_timeline_stretch *others =
+        probity_timeline_stretches(b->timeline, &other_count);
+
+    assert_int_equal(count, other_count);
+    assert_memory_equal(stretches, others, count * sizeof *stretches);
+    assert_int_equal(left->count, right->count);
+    for (size_t i = 0; i < left->count; i++) {
+        const struct probity_timeline_span *span = &left->spans[i], *other = &right->spans[i];
+        assert_int_equal(span->start_ns, other->start_ns);
+        assert_int_equal(span->length_ns, other->length_ns);
+        assert_int_equal(span->busy_ns, other->busy_ns);
+        assert_int_equal(span->off_ns, other->off_ns);
+        assert_int_equal(span->count, other->count);
+        assert_int_equal(span->name, other->name);
+        assert_int_equal(span->flags, other->flags);
+    }
+    assert_int_equal(probity_timeline_facts(a->timeline).together,
+                     probity_timeline_facts(b->timeline).together);
+}
+
+static void kept_spans_are_those_of_a_second_pass(void **state)
+{
+    static struct make_item items[2 * CALLS + 2];
+    const struct probity_timeline_options options = {.spans_max = SPANS};
+    const struct probity_timeline_options keeping = {.spans_max = SPANS, .keeps_spans = 1};
+    struct probity_timeline *closer;
+    struct run run = {0}, kept = {0}, dropped = {0};
+    int is_done;
+
+    (void)state;
+    make_many(items);
+    start();
+    make_items(&make, 1, items, COUNT(items));
+    make_finish(&make, "timeline_kept");
+    assert_int_equal(probity_timeline_open(&options, &run.timeline), 0);
+    assert_int_equal(probity_timeline_open(&keeping, &kept.timeline), 0);
+    assert_int_equal(probity_timeline_open(&keeping, &dropped.timeline), 0);
+    run.reader = put_made(run.timeline);
+    kept.reader = put_made(kept.timeline);
+    dropped.reader = put_made(dropped.timeline);
+    assert_int_equal(probity_timeline_refine(run.timeline, 2 * SPANS, &closer), 0);
+    struct probity_reader *again = put_made(closer);
+    assert_int_equal(probity_timeline_take_over(run.timeline, closer), 0);
+    assert_int_equal(probity_timeline_refine_kept(kept.timeline, 2 * SPANS, &is_done), 0);
+    assert_true(is_done);
+    expect_same(&run, &kept);
+    probity_timeline_drop_kept(dropped.timeline);
+    size_t spans = probity_timeline_facts(dropped.timeline).spans;
+    assert_int_equal(probity_timeline_refine_kept(dropped.timeline, 2 * SPANS, &is_done), 0);
+    assert_false(is_done);
+    assert_int_equal(probity_timeline_facts(dropped.timeline).spans, spans);
+    unlink(make.path);
+    close_run(&run);
+    close_run(&kept);
+    close_run(&dropped);
+    probity_reader_close(again);
+}
+
 /* If the second pass sees less, as in a ring that was still being written, it replaces nothing. */
 static void a_closer_look_at_less_loses_nothing(void **state)
 {
@@ -520,6 +585,7 @@ int main(void)
         cmocka_unit_test(a_column_is_at_least_a_nanosecond),
         cmocka_unit_test(a_budget_loses_no_call_and_no_long_one),
         cmocka_unit_test(a_closer_look_finds_each_call_of_some_stretches),
+        cmocka_unit_test(kept_spans_are_those_of_a_second_pass),
         cmocka_unit_test(a_closer_look_at_less_loses_nothing),
         cmocka_unit_test(a_deferred_scope_is_around_what_it_called),
         cmocka_unit_test(the_slowest_calls_are_kept),

@@ -145,8 +145,10 @@ static int open_call(struct probity_timeline *timeline, struct probity_scope *sc
         timeline_reach_depth(thread, scope->depth) != 0)
         return PROBITY_ERROR_MEMORY;
     thread->open[scope->depth].used = 0;
-    if (__builtin_expect(event->kind == PROBITY_EVENT_CHECKPOINT, 0))
+    if (__builtin_expect(event->kind == PROBITY_EVENT_CHECKPOINT, 0)) {
+        timeline_keeper_drop(&timeline->keeper);
         return make_way(thread, scope);
+    }
     return timeline_keep_values(&thread->open[scope->depth], event);
 }
 
@@ -267,6 +269,8 @@ static int add_mark(struct probity_timeline *timeline, struct timeline_thread *t
     int error = timeline_names_mark(&timeline->names, event, &span.name);
 
     timeline->facts.marks++;
+    if (timeline_has_values(event))
+        timeline_keeper_drop(&timeline->keeper);
     if (error == 0 && timeline_has_values(event) && timeline->facts.values_min_ns == 0) {
         error = timeline_keep_values(&values, event);
         if (error == 0)
@@ -497,6 +501,7 @@ int probity_timeline_open(const struct probity_timeline_options *options,
     probity_scopes_set_range(timeline->scopes, timeline->options.from_ns,
                              timeline->options.to_ns);
     timeline->facts.unit_ns = 1;
+    timeline->keeper.may_begin = timeline->options.keeps_spans;
     timeline->values_bytes_max = TIMELINE_VALUES_BYTES_MAX;
     if (timeline->options.has_tracks && timeline_tracks_open(timeline) != 0) {
         probity_timeline_close(timeline);
@@ -515,6 +520,7 @@ void probity_timeline_close(struct probity_timeline *timeline)
     for (size_t i = 0; i < timeline->thread_count; i++)
         timeline_release_thread(timeline_thread_at(timeline, i));
     timeline_tracks_release(timeline);
+    timeline_keeper_drop(&timeline->keeper);
     timeline_names_release(&timeline->names);
     probity_scopes_close(timeline->scopes);
     free(timeline->values.bytes);

@@ -14,7 +14,8 @@
  * shorter than the unit are merged with neighbors in the same lane that begin in the same unit.
  * Longer spans stay separate and keep their values, and so do the slowest calls of each function. A
  * second pass over the events then finds each span in some intervals: at the beginning and the end,
- * around slow calls, in the busiest parts, and spread over the rest.
+ * around slow calls, in the busiest parts, and spread over the rest. It is not needed if all spans
+ * were kept in a compact form (timeline_kept.h).
  *
  *     events ──► put ... finish ──► look_closer ──► (events ──► put ... finish) ──► take_over
  */
@@ -89,6 +90,7 @@ enum probity_timeline_kind {
 struct probity_timeline_lane {
     struct probity_timeline_span *spans;
     size_t count, capacity;
+    struct timeline_kept *kept; /* of the implementation; NULL: none */
 };
 
 struct probity_timeline_thread {
@@ -147,6 +149,9 @@ struct probity_timeline_options {
      * become facts.first_ns and last_ns if given. After its end, only the next record of each
      * thread matters. Threads are in the order of their numbers. A window cannot be refined. */
     int is_window;
+    /* Keep all spans in a compact form as long as they fit into memory, for
+     * probity_timeline_refine_kept(). Not for a window. */
+    int keeps_spans;
     /* Make blocks of hits, instead of marks, and the tracks of requests, locks and queues. Not for
      * a window. */
     int has_tracks;
@@ -216,6 +221,14 @@ int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more
  * Closes the second timeline, whose reader must stay open as long as the first. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_timeline_take_over(struct probity_timeline *timeline, struct probity_timeline *closer);
+
+/* The same as these, without a second pass, if the spans are kept. Sets *ret_is_done to whether
+ * they are, or there is nothing to refine. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_timeline_refine_kept(struct probity_timeline *timeline, size_t spans_more,
+                                 int *ret_is_done);
+
+/* Drops the spans that are kept, because a second pass would end at another event than this one. */
+void probity_timeline_drop_kept(struct probity_timeline *timeline);
 
 /* Opens a timeline for a further pass over the same events, in which spans shorter than unit_ns are
  * merged from the beginning, without values and without calls from before the range. Its spans

@@ -93,6 +93,8 @@ void probity_timeline_coarsen(struct probity_timeline *timeline)
     struct probity_timeline_facts *facts = &timeline->facts;
     uint64_t all_ns = facts->last_ns - facts->first_ns;
 
+    if (facts->unit_ns == 1)
+        timeline_keeper_begin(timeline);
     do {
         facts->unit_ns *= 2;
         facts->spans = 0;

@@ -132,7 +132,7 @@ static void spread_others(const struct grid *grid, const struct probity_timeline
         .busy_ns = thread->last_ns - thread->first_ns,
         .count = 1};
     struct probity_timeline_span copy = there;
-    const struct probity_timeline_lane lane = {&copy, 1, 1};
+    const struct probity_timeline_lane lane = {.spans = &copy, .count = 1, .capacity = 1};
 
     spread_lane(grid, sums, &lane, 0);
     for (size_t i = 0; i < grid->columns; i++)

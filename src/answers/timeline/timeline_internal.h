@@ -5,6 +5,7 @@
 #ifndef PROBITY_ANSWERS_TIMELINE_TIMELINE_INTERNAL_H
 #define PROBITY_ANSWERS_TIMELINE_TIMELINE_INTERNAL_H
 
+#include "answers/timeline/timeline_kept.h"
 #include "answers/timeline/timeline_lane.h"
 #include "answers/timeline/timeline_names.h"
 
@@ -47,6 +48,7 @@ struct probity_timeline {
     size_t thread_count;
     struct timeline_bytes values;
     size_t values_bytes_max;
+    struct timeline_keeper keeper;
     struct probity_timeline_stretch *stretches; /* refined, or in the second pass to be refined */
     size_t stretch_count;
     struct timeline_tracks *tracks; /* NULL: none */

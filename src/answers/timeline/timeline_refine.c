@@ -25,6 +25,7 @@ int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more
     if (timeline->facts.unit_ns <= 1 || spans_more == 0)
         return 0;
     options.spans_max = SIZE_MAX;
+    options.keeps_spans = 0;
     int error = probity_timeline_select(timeline, spans_more, &stretches, &count);
     if (error == 0 && count > 0)
         error = probity_timeline_open(&options, &closer);
@@ -123,7 +124,8 @@ static int splice_lane(const struct splice *splice, struct probity_timeline_lane
 {
     const struct probity_timeline *closer = splice->closer;
     size_t capacity = lane->count + fine->count, at = 0, fine_at = 0;
-    struct probity_timeline_lane to = {malloc((capacity + 1) * sizeof *to.spans), 0, capacity + 1};
+    struct probity_timeline_lane to = {.spans = malloc((capacity + 1) * sizeof *to.spans),
+                                       .capacity = capacity + 1};
     int error = to.spans != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
     for (size_t i = 0; error == 0 && i < closer->stretch_count; i++) {
@@ -244,4 +246,28 @@ int probity_timeline_take_over(struct probity_timeline *timeline, struct probity
         error = splice_all(timeline, closer);
     probity_timeline_close(closer);
     return error;
+}
+
+/* ---- Without a second pass ---------------------------------------------------------------------
+ */
+
+void probity_timeline_drop_kept(struct probity_timeline *timeline)
+{
+    timeline_keeper_drop(&timeline->keeper);
+}
+
+int probity_timeline_refine_kept(struct probity_timeline *timeline, size_t spans_more,
+                                 int *ret_is_done)
+{
+    struct probity_timeline *closer = NULL;
+
+    *ret_is_done = timeline->keeper.has_begun || timeline->facts.unit_ns <= 1;
+    int error = *ret_is_done ? probity_timeline_refine(timeline, spans_more, &closer) : 0;
+    if (error == 0 && closer != NULL)
+        error = timeline_keeper_repeat(timeline, closer);
+    timeline_keeper_drop(&timeline->keeper);
+    if (closer == NULL)
+        return error;
+    int taken = probity_timeline_take_over(timeline, closer);
+    return error == 0 ? taken : error;
 }

@@ -17,6 +17,7 @@ int probity_timeline_repeat(struct probity_timeline *timeline, uint64_t unit_ns,
     struct probity_timeline *again;
 
     options.spans_max = SIZE_MAX;
+    options.keeps_spans = 0;
     options.has_around = 0;
     if (all == NULL || probity_timeline_open(&options, &again) != 0) {
         free(all);

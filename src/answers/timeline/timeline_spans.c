@@ -150,8 +150,13 @@ int timeline_add_span(struct probity_timeline *timeline, struct probity_timeline
                       struct probity_timeline_span *span)
 {
     /* Keeps spans in order if the clock was set back. */
-    if (lane->count > 0 && span->start_ns < lane->spans[lane->count - 1].start_ns)
+    if (__builtin_expect(lane->count > 0 &&
+                             span->start_ns < lane->spans[lane->count - 1].start_ns, 0)) {
         span->start_ns = lane->spans[lane->count - 1].start_ns;
+        timeline_keeper_drop(&timeline->keeper);
+    }
+    if (timeline->keeper.has_begun)
+        timeline_keeper_add(timeline, lane, span);
     int added = probity_timeline_lane_add(lane, span, timeline->facts.unit_ns);
     if (added < 0)
         return added;
@@ -197,6 +202,8 @@ int timeline_add_timed(struct probity_timeline *timeline, struct timeline_thread
     int is_whole = span->length_ns >= timeline->facts.unit_ns;
     int error = 0;
 
+    if (__builtin_expect(values->used > 0, 0))
+        timeline_keeper_drop(&timeline->keeper);
     if (values->used > 0 && (is_slow || is_whole) &&
         span->length_ns >= timeline->facts.values_min_ns)
         error = probity_timeline_bytes_keep(&timeline->values, values, &span->values);

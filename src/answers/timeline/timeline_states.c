@@ -46,6 +46,7 @@ static int add_state(struct probity_timeline *timeline, uint32_t slot, uint64_t 
         .flags = thread->state_flags};
     describe(state, &span);
     int error = timeline_list(timeline, slot);
+    timeline_keeper_drop(&timeline->keeper);
     return error == 0 && timeline->by_slot[slot] != NULL
                ? timeline_add_span(timeline, &thread->facts.states, &span)
                : error;

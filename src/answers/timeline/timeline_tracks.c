@@ -163,6 +163,8 @@ static int finish_block(struct probity_timeline *timeline, struct timeline_threa
         return 0;
     int error = timeline_names_pair(&timeline->names, PROBITY_TIMELINE_BLOCK, thread->hit.name,
                                     PROBITY_TIMELINE_NO_NAME, &span.name);
+    if (thread->hit.values.used > 0)
+        timeline_keeper_drop(&timeline->keeper);
     if (error == 0 && thread->hit.values.used > 0 && timeline->facts.values_min_ns == 0)
         error = probity_timeline_bytes_keep(&timeline->values, &thread->hit.values, &span.values);
     return error == 0 ? timeline_add_span(timeline, &thread->facts.blocks, &span) : error;
@@ -450,6 +452,8 @@ static int finish_object(struct probity_timeline *timeline, struct object *objec
 {
     int error = 0;
 
+    /* A second pass knows another time of the last record. */
+    timeline_keeper_drop(&timeline->keeper);
     for (uint32_t row = 0; error == 0 && row < PROBITY_TIMELINE_LOCK_ROWS_MAX; row++) {
         if (object->rows[row].state != LOCK_FREE)
             error = end_row(timeline, object, row, wall_ns, PROBITY_TIMELINE_OPEN);
