@@ -180,7 +180,7 @@ variant_job() {
 }
 
 style_jobs() {
-    job check/scripts 600 "env RECENT=$([ -n "$CAMPAIGN" ] || echo 40) tools/check_scripts.sh"
+    job check/scripts 600 "env RECENT=$([ -n "$CAMPAIGN" ] || echo 20) tools/check_scripts.sh"
     job check/style 600 tools/check_style.sh
     job check/words 600 tools/check_words.sh
     job check/manual 600 "mandoc -T lint -W warning man/*.[137]"
