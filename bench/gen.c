@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gen.c OUT THREADS MILLIONS: records MILLIONS of hits in total from THREADS concurrent threads,
- * for benchmarks that read a trace.
+ * gen.c OUT THREADS MILLIONS: records MILLIONS of hits, such as 100 or 0.25, in total from THREADS
+ * concurrent threads, for benchmarks that read a trace.
  */
 #include "common.h"
 
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
         return 2;
     }
     int threads = atoi(argv[2]);
-    uint64_t hits = strtoull(argv[3], NULL, 10) * 1000000 / (uint64_t)threads;
+    uint64_t hits = (uint64_t)(strtod(argv[3], NULL) * 1e6) / (uint64_t)threads;
     options.out = argv[1];
     if (probity_start(&options) != 0)
         return 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * gen_scopes.c OUT THREADS MILLIONS [values]: records MILLIONS of enters and leaves in total from
- * THREADS concurrent threads, three functions deep, for benchmarks that read a trace. With
- * "values", one scope in four has two parameters and a return value.
+ * gen_scopes.c OUT THREADS MILLIONS [values]: records MILLIONS of enters and leaves, such as 100
+ * or 0.25, in total from THREADS concurrent threads, three functions deep, for benchmarks that read
+ * a trace. With "values", one scope in four has two parameters and a return value.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
         return 2;
     }
     int threads = atoi(argv[2]);
-    uint64_t calls = strtoull(argv[3], NULL, 10) * 1000000 / OUTER_RECORDS / (uint64_t)threads;
+    uint64_t calls = (uint64_t)(strtod(argv[3], NULL) * 1e6) / OUTER_RECORDS / (uint64_t)threads;
     has_values = argc > 4;
     options.out = argv[1];
     if (probity_start(&options) != 0)

@@ -3,6 +3,7 @@
 # only if it is wrong wherever it occurs; extend SCOPE by a directory once that directory is clean.
 # Usage: tools/check_words.sh [ROOT]. Exit status 1 if there are any.
 set -eu
+export LC_ALL=C # faster
 cd "${1:-$(dirname "$0")/..}"
 
 # Files and directories that are clean.
@@ -67,37 +68,46 @@ report() {
     failed=1
 }
 
+places=()
 for place in "${SCOPE[@]}"; do
-    [ -e "$place" ] || continue
+    [ ! -e "$place" ] || places+=("$place")
+done
+if [ ${#places[@]} -gt 0 ]; then
     while IFS= read -r found; do
         report "$found"
-    done < <(grep -rHniEw -- "$pattern" "$place" || true)
-done
+    done < <(grep -rHniEw -- "$pattern" "${places[@]}" || true)
+fi
+
+# $1 a function that prints the text of files; then files. Prints a line for each phrase found. All
+# texts are searched at once: only if there is a phrase in them, one file after another.
+find_in() {
+    local text_of=$1 file
+    shift
+    [ $# -gt 0 ] && "$text_of" "$@" | grep -aqiEw -- "$pattern" || return 0
+    for file; do
+        "$text_of" "$file" | grep -aoiEw -- "$pattern" | sed "s,^,$file: ," || true
+    done
+}
 
 # A phrase that is split across two lines: the lines of each text are joined, without marks of
 # comments.
-while IFS= read -r file; do
-    while IFS= read -r found; do
-        report "$file: $found"
-    done < <(sed -zE 's/[[:space:]]*\n[[:space:]]*([*#]|\/\/)?[[:space:]]*/ /g' -- "$file" |
-        grep -aoiEw -- "$pattern" || true)
-done < <(for place in "${SCOPE[@]}"; do
-    [ ! -e "$place" ] || find "$place" -type f ! -name '*.png'
-done | sort)
+joined_lines() {
+    sed -szE 's/[[:space:]]*\n[[:space:]]*([*#]|\/\/)?[[:space:]]*/ /g' -- "$@"
+}
 
 # String literals of C, joined if they follow each other.
 strings_of() {
-    sed -zE 's/"[[:space:]]*\n[[:space:]]*"//g' -- "$1" | grep -E '"' |
+    sed -szE 's/"[[:space:]]*\n[[:space:]]*"//g' -- "$@" | tr '\0' '\n' | grep -E '"' |
         grep -vE '^( \*|/\*|#include)' |
         sed -E 's/^[^"]*//; s/"([^"\\]|\\.)*"/&\x01/g; s/\x01[^"]*/ /g'
 }
 
+texts=() sources=()
+[ ${#places[@]} = 0 ] || mapfile -t texts < <(find "${places[@]}" -type f ! -name '*.png' | sort)
 for place in "${STRINGS[@]}"; do
-    [ -e "$place" ] || continue
-    while IFS= read -r file; do
-        while IFS= read -r found; do
-            report "$file: $found"
-        done < <(strings_of "$file" | grep -iEw -- "$pattern" || true)
-    done < <(find "$place" -name '*.c' | sort)
+    [ ! -e "$place" ] || mapfile -t -O ${#sources[@]} sources < <(find "$place" -name '*.c' | sort)
 done
+while IFS= read -r found; do
+    report "$found"
+done < <(find_in joined_lines "${texts[@]}"; find_in strings_of "${sources[@]}")
 exit "$failed"

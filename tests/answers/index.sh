@@ -37,8 +37,8 @@ record jumps "$PROGRAMS/jumps" loop 2000
 record far "$PROGRAMS/jumps" far 500
 record coroutines "$PROGRAMS/jumps" turns 500
 record varied "$PROGRAMS/varied" 0 20
-record scopes "$BUILD/bench/gen_scopes" scopes 4 1 values
-record hits "$BUILD/bench/gen" hits 4 1
+record scopes "$BUILD/bench/gen_scopes" scopes 4 0.25 values
+record hits "$BUILD/bench/gen" hits 4 0.25
 PROBITY_CHUNK_RECORDS=512 "$PROBITY" record -o allocations --calls memory -- \
     "$PROGRAMS/heap.shared" 100 2> truth || fail "allocations: $(cat truth)"
 indexed=0
