@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * collect.c: reads the rings when one is a quarter full, and at least once a second. The rings
- * contain wakings and, if the kernel permits it, switches of the whole system; only those of the
- * program's threads are kept. A thread may be woken on one CPU right after it was created on
- * another, so before events are taken from the rings, the rings are searched for new threads, up to
- * a later head than the one used for taking.
+ * contain wakings of the whole system; only those of the program's threads are kept. A thread may
+ * be woken on one CPU right after it was created on another, so before events are taken from the
+ * rings, the rings are searched for new threads, up to a later head than the one used for taking.
  *
- * The table of thread ids is not base/hashtable.h: each waking and switch of the system is looked
- * up in it, so it should stay in the cache, with 4 bytes per place.
+ * The table of thread ids is not base/hashtable.h: each waking of the system is looked up in it, so
+ * it should stay in the cache, with 4 bytes per place.
  */
 #include "sched/collect.h"
 
@@ -204,20 +203,6 @@ static void put_event(struct probity_sched_collect *collect, uint32_t ring,
 /* ---- Rounds ------------------------------------------------------------------------------------
  */
 
-/* Whether the record is about a thread of the program, or of all programs. A thread whose creation
- * was lost belongs to its process. One that leaves the CPU for the last time has no id. */
-static int is_of_program(const struct probity_sched_collect *collect,
-                         const struct probity_sched_event *event)
-{
-    uint32_t known = event->kind == PROBITY_SCHED_BORN ? event->other : event->tid;
-
-    if (event->kind == PROBITY_SCHED_WOKEN)
-        return has_tid(collect, event->tid);
-    if (!collect->rings.is_wide || event->kind == PROBITY_SCHED_LOST)
-        return 1;
-    return event->tid <= INT32_MAX && (has_tid(collect, known) || has_tid(collect, event->process));
-}
-
 static void find_threads(struct probity_sched_collect *collect, uint32_t ring)
 {
     const struct probity_sched_ring *from = &collect->rings.items[ring];
@@ -226,23 +211,9 @@ static void find_threads(struct probity_sched_collect *collect, uint32_t ring)
 
     while (at < head) {
         if (probity_sched_ring_read(&collect->rings, from, &at, head, &event) &&
-            (event.kind == PROBITY_SCHED_BORN || event.kind == PROBITY_SCHED_EXEC) &&
-            is_of_program(collect, &event))
+            (event.kind == PROBITY_SCHED_BORN || event.kind == PROBITY_SCHED_EXEC))
             add_tid(collect, event.tid);
     }
-}
-
-/* The number of a process stays in the table: another of its threads may call exec, and then has
- * it. A new thread of another program with the number removes it. */
-static void follow_tids(struct probity_sched_collect *collect,
-                        const struct probity_sched_event *event)
-{
-    int is_process = collect->rings.is_wide && event->tid == event->process;
-
-    if (event->kind == PROBITY_SCHED_EXIT && !is_process)
-        remove_tid(collect, event->tid);
-    else if (event->kind == PROBITY_SCHED_IN)
-        add_tid(collect, event->tid); /* its creation may have been lost */
 }
 
 static void take_ring(struct probity_sched_collect *collect, uint32_t ring, uint64_t head)
@@ -255,31 +226,19 @@ static void take_ring(struct probity_sched_collect *collect, uint32_t ring, uint
         if (!probity_sched_ring_read(&collect->rings, from, &at, head, &event) ||
             collect->error != 0)
             continue;
-        int is_own = is_of_program(collect, &event);
-        if (event.kind == PROBITY_SCHED_WOKEN ? has_tid(collect, event.payer) : is_own)
+        if (event.kind != PROBITY_SCHED_WOKEN || has_tid(collect, event.payer))
             probity_sched_duty_count(&collect->duty, event.kind);
-        if (!is_own && event.kind == PROBITY_SCHED_BORN)
-            remove_tid(collect, event.tid);
-        if (!is_own)
+        if (event.kind == PROBITY_SCHED_WOKEN && !has_tid(collect, event.tid))
             continue;
         if (event.kind == PROBITY_SCHED_LOST)
             collect->lost[ring] += event.tid;
-        follow_tids(collect, &event);
+        if (event.kind == PROBITY_SCHED_EXIT)
+            remove_tid(collect, event.tid);
+        else if (event.kind == PROBITY_SCHED_IN)
+            add_tid(collect, event.tid); /* its creation may have been lost */
         put_event(collect, ring, &event);
     }
     probity_sched_ring_release(from, head);
-}
-
-/* A thread may be created on one CPU by a thread that was created on another. */
-static void find_all_threads(struct probity_sched_collect *collect)
-{
-    size_t before;
-
-    do {
-        before = collect->tid_used;
-        for (uint32_t i = 0; i < (uint32_t)collect->rings.count; i++)
-            find_threads(collect, i);
-    } while (collect->error == 0 && collect->rings.is_wide && collect->tid_used != before);
 }
 
 static void take_rings(struct probity_sched_collect *collect, uint64_t *heads)
@@ -288,8 +247,8 @@ static void take_rings(struct probity_sched_collect *collect, uint64_t *heads)
 
     for (uint32_t i = 0; i < count; i++)
         heads[i] = probity_sched_ring_head(&collect->rings.items[i]);
-    if (collect->rings.has_wakings || collect->rings.is_wide)
-        find_all_threads(collect);
+    for (uint32_t i = 0; collect->rings.has_wakings && i < count; i++)
+        find_threads(collect, i);
     for (uint32_t i = 0; i < count; i++)
         take_ring(collect, i, heads[i]);
 }

@@ -54,19 +54,17 @@ static struct perf_event_attr common_attr(size_t ring_bytes)
 }
 
 /* The software event counts nothing: only its side-band records matter. exclude_kernel lowers
- * the privilege it requires, and does not affect them. An event of a process is attached to each of
- * its threads, which makes each switch slower even while the event is off; one of the CPU is not.
- */
-static int open_switches(const struct probity_sched_rings *rings, pid_t pid, uint32_t cpu)
+ * the privilege it requires, and does not affect them. */
+static int open_switches(pid_t pid, uint32_t cpu, size_t ring_bytes)
 {
-    struct perf_event_attr attr = common_attr(rings->ring_bytes);
+    struct perf_event_attr attr = common_attr(ring_bytes);
 
     attr.type = PERF_TYPE_SOFTWARE;
     attr.config = PERF_COUNT_SW_DUMMY;
     attr.exclude_kernel = attr.exclude_hv = 1;
-    attr.disabled = attr.enable_on_exec = attr.inherit = !rings->is_wide;
+    attr.disabled = attr.enable_on_exec = attr.inherit = 1;
     attr.context_switch = attr.task = attr.comm = attr.comm_exec = 1;
-    return open_event(&attr, rings->is_wide ? -1 : pid, cpu);
+    return open_event(&attr, pid, cpu);
 }
 
 /* ---- The tracepoint ----------------------------------------------------------------------------
@@ -175,7 +173,7 @@ static int open_rings(struct probity_sched_rings *rings, pid_t pid, uint32_t cpu
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
         struct probity_sched_ring *ring = &rings->items[rings->count];
         *ring = (struct probity_sched_ring){.cpu = cpu, .wakings = -1};
-        ring->file = open_switches(rings, pid, cpu);
+        ring->file = open_switches(pid, cpu, rings->ring_bytes);
         if (ring->file < 0 && errno == ENODEV)
             continue;
         rings->count += ring->file >= 0;
@@ -189,34 +187,21 @@ static int open_rings(struct probity_sched_rings *rings, pid_t pid, uint32_t cpu
     return 0;
 }
 
-/* The kernel reports EPERM if the limit for locked memory would be exceeded. */
-static int open_rings_of_size(struct probity_sched_rings *rings, pid_t pid, uint32_t cpus,
-                              size_t ring_bytes)
-{
-    int error;
-
-    rings->ring_bytes = ring_bytes;
-    while ((error = open_rings(rings, pid, cpus)) != 0 && errno == EPERM &&
-           rings->ring_bytes > (size_t)sysconf(_SC_PAGESIZE))
-        rings->ring_bytes /= 2;
-    return error;
-}
-
 int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_t ring_bytes)
 {
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    int error = -1;
 
-    *rings = (struct probity_sched_rings){.is_wide = 1};
+    *rings = (struct probity_sched_rings){.ring_bytes = ring_bytes};
     rings->items = cpus > 0 ? calloc((size_t)cpus, sizeof *rings->items) : NULL;
     if (rings->items == NULL) {
         errno = ENOMEM;
         return -1;
     }
-    int error = open_rings_of_size(rings, pid, (uint32_t)cpus, ring_bytes);
-    if (error != 0) {
-        rings->is_wide = 0;
-        error = open_rings_of_size(rings, pid, (uint32_t)cpus, ring_bytes);
-    }
+    /* The kernel reports EPERM if the limit for locked memory would be exceeded. */
+    while ((error = open_rings(rings, pid, (uint32_t)cpus)) != 0 && errno == EPERM &&
+           rings->ring_bytes > (size_t)sysconf(_SC_PAGESIZE))
+        rings->ring_bytes /= 2;
     if (error == 0)
         add_wakings(rings);
     else
@@ -302,11 +287,9 @@ static int take_record(uint32_t type, uint32_t misc, const uint8_t *record, size
 
     event->time_ns = probity_get_u64(id + 8);
     event->tid = probity_get_u32(id + 4);
-    event->process = probity_get_u32(id);
     event->other = 0;
     switch (type) {
     case PERF_RECORD_SWITCH:
-    case PERF_RECORD_SWITCH_CPU_WIDE:
         event->kind = !(misc & PERF_RECORD_MISC_SWITCH_OUT)        ? PROBITY_SCHED_IN
                       : misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? PROBITY_SCHED_PREEMPTED
                                                                    : PROBITY_SCHED_OUT;

@@ -28,7 +28,6 @@ struct probity_sched_event {
     uint32_t kind; /* an enum probity_sched_kind */
     uint32_t cpu;  /* only of collected events */
     uint32_t payer; /* only of wakings in a ring: the thread on the CPU, even in an interrupt */
-    uint32_t process; /* only in a ring: of the thread on the CPU */
 };
 
 /* A ring of the kernel. */
@@ -43,7 +42,6 @@ struct probity_sched_rings {
     struct probity_sched_ring *items;
     size_t count;
     size_t ring_bytes;
-    int is_wide; /* the events are of all programs on the CPUs */
     int has_wakings;
     int are_wakings_off; /* they stay off */
     int wakings_error; /* errno if there are none */
@@ -51,9 +49,8 @@ struct probity_sched_rings {
     uint32_t event_id;
 };
 
-/* Opens the events for a process that is about to call exec: if the kernel permits it, those of all
- * programs, else those of the process, which exec enables. ring_bytes: a power of two of at least
- * one page. Returns 0, or -1 with errno set and nothing opened. */
+/* Opens the events for a process that is about to call exec, which enables them. ring_bytes: a
+ * power of two of at least one page. Returns 0, or -1 with errno set and nothing opened. */
 int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_t ring_bytes);
 
 /* The position up to which the kernel has written, for probity_sched_ring_read(). */

@@ -173,11 +173,10 @@ static struct probity_sched_event event_of(const struct probity_sched_source *so
     const struct probity_sched_spilled *spilled = &source->events[source->at];
     int is_kept = source->ring == KEPT;
 
-    return (struct probity_sched_event){.time_ns = source->time_ns,
-                                        .tid = spilled->tid,
-                                        .other = is_kept ? 0 : spilled->other,
-                                        .kind = (uint32_t)(spilled->time_kind & 15),
-                                        .cpu = is_kept ? spilled->other : source->cpu};
+    return (struct probity_sched_event){source->time_ns, spilled->tid,
+                                        is_kept ? 0 : spilled->other,
+                                        (uint32_t)(spilled->time_kind & 15),
+                                        is_kept ? spilled->other : source->cpu, 0};
 }
 
 int probity_sched_order_next(struct probity_sched_order *order,

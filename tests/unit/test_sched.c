@@ -46,7 +46,7 @@ static void begin(int has_wakings)
 
 static void feed(uint32_t kind, uint64_t time_ns, uint32_t other)
 {
-    const struct probity_sched_event event = {time_ns, 42, other, kind, 7, 0, 0};
+    const struct probity_sched_event event = {time_ns, 42, other, kind, 7, 0};
 
     assert_int_equal(probity_sched_follow_take(&context, &follow, &event), 0);
 }
@@ -196,9 +196,9 @@ static void a_window_begins_with_a_state(void **unused)
 static void thread_ids_are_reused(void **unused)
 {
     static const struct probity_sched_event events[] = {
-        {1000, 9, 1, PROBITY_SCHED_BORN, 0, 0, 0}, {1100, 9, 0, PROBITY_SCHED_IN, 0, 0, 0},
-        {1200, 9, 0, PROBITY_SCHED_EXIT, 0, 0, 0}, {1300, 9, 3, PROBITY_SCHED_WOKEN, 0, 0, 0},
-        {5000000, 9, 1, PROBITY_SCHED_BORN, 0, 0, 0}, {6000000, 9, 0, PROBITY_SCHED_OUT, 0, 0, 0}};
+        {1000, 9, 1, PROBITY_SCHED_BORN, 0, 0}, {1100, 9, 0, PROBITY_SCHED_IN, 0, 0},
+        {1200, 9, 0, PROBITY_SCHED_EXIT, 0, 0}, {1300, 9, 3, PROBITY_SCHED_WOKEN, 0, 0},
+        {5000000, 9, 1, PROBITY_SCHED_BORN, 0, 0}, {6000000, 9, 0, PROBITY_SCHED_OUT, 0, 0}};
     static const size_t expected[] = {0, 0, 0, SIZE_MAX, 1, 1};
     struct probity_sched_lives lives = {.items = NULL};
 
