@@ -50,8 +50,6 @@ for directory in /usr/lib/ccache/bin /usr/lib/ccache /usr/lib64/ccache; do
 done
 # A miss costs less: no preprocessing for the cache's key (figures: tests/README.md).
 export CCACHE_DEPEND=1
-# Nor are packages installed again (tools/npm_install.sh).
-export NPM_KEPT=${NPM_KEPT-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/probity-npm}
 # The interpreter itself: a version manager's wrapper takes longer than most of our scripts do.
 python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2> /dev/null || true)
 [ ! -x "$python/python3" ] || PATH=$python:$PATH
