@@ -523,9 +523,12 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
 #ifdef __cplusplus
 #define FN_X_RETVAL_DESCRIBE(x) probity_fn::describe_at<probity_fn::plain<decltype((x))>>
 #define FN_X_RETVAL_HOW(x) nullptr, PROBITY_AT_VALUE
+#define FN_X_RETVAL_SIZE(x) FN_X_SIZE(, x)
 #else
 #define FN_X_RETVAL_DESCRIBE(x) NULL
 #define FN_X_RETVAL_HOW(x) FN_X_FORMATTER_OF(x), FN_X_HOW(fn_x_ret, x)
+#define FN_X_RETVAL_SIZE(x)                                                                        \
+    (FN_X_IS_LITERAL(fn_x_ret, x) ? 0 : (uint32_t)sizeof(FN_X_TYPEOF(x)))
 #endif
 
 #define FN_X_RETVAL(retVar)                                                                        \
@@ -542,7 +545,7 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
         static struct probity_site_format fn_x_format = {fn_x_types, fn_x_texts, NULL,             \
                                                          1,          __LINE__,   0};               \
         probity_scope_returns(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &retVar, &fn_x_format,          \
-                              FN_X_AS_IT_IS(fn_x_ret, retVar), FN_X_SIZE(fn_x_ret, retVar),        \
+                              FN_X_AS_IT_IS(fn_x_ret, retVar), FN_X_RETVAL_SIZE(retVar),           \
                               FN_X_RETVAL_DESCRIBE(retVar), FN_X_RETVAL_HOW(retVar));              \
     } while (0)
 
@@ -556,6 +559,7 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
 /* The same in a block with the facts; sets a variable to the record's tick. takes: "variable =". */
 #define FN_X_RECORD_AT(takes, kind_, code_, entered_, source, ...)                                 \
     {                                                                                              \
+        FN_X_ASSERT(33 >= FN_X_COUNT(__VA_ARGS__), "FnTrace: more than 32 values");                \
         FN_X_EACH(FN_X_LOCAL, __VA_ARGS__)                                                         \
         static const uint8_t fn_x_types[] = {0 FN_X_EACH(FN_X_TYPE_OF, __VA_ARGS__)};              \
         static const char *const fn_x_texts[] = {"" FN_X_EACH(FN_X_TEXT_OF, __VA_ARGS__)};         \
@@ -623,8 +627,8 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
 /* FN_X_EACH(m, n, x1, x2, ...): m(fn_x_v, x1) m(fn_x_v_, x2) ...: each name is one underscore
  * longer than the one before, so that each value has its own variable. One macro for each count:
  * what m expands to is scanned once, while a macro that is scanned again for each step would scan
- * it dozens of times. 33 to 63 values give a clear error elsewhere; for more, only the macro's name
- * states the limit. */
+ * it dozens of times. A checkpoint's label and values may be 33. Up to 63 give a clear error
+ * elsewhere; for more, only the macro's name states the limit. */
 #define FN_X_EACH(m, ...)                                                                          \
     FN_X_CAT(FN_X_at_most_32_parameters_, FN_X_COUNT(__VA_ARGS__))(m, fn_x_v, __VA_ARGS__)
 #define FN_X_at_most_32_parameters_0(m, name, n)
@@ -691,12 +695,14 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
     m(name, x) FN_X_at_most_32_parameters_30(m, name##_, n, __VA_ARGS__)
 #define FN_X_at_most_32_parameters_32(m, name, n, x, ...)                                          \
     m(name, x) FN_X_at_most_32_parameters_31(m, name##_, n, __VA_ARGS__)
-#define FN_X_at_most_32_parameters_33(...)
+#define FN_X_at_most_32_parameters_33(m, name, n, x, ...)                                          \
+    m(name, x) FN_X_at_most_32_parameters_32(m, name##_, n, __VA_ARGS__)
+#define FN_X_at_most_32_parameters_34(...)
 
-/* The number of arguments after the first: 33 for 33 to 63. */
+/* The number of arguments after the first: 34 for 34 to 63. */
 #define FN_X_COUNT(...)                                                                            \
-    FN_X_65TH(__VA_ARGS__, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33,     \
-              33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 32, 31, 30, 29, 28, 27, 26,  \
+    FN_X_65TH(__VA_ARGS__, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34,     \
+              34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 33, 32, 31, 30, 29, 28, 27, 26,  \
               25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4,    \
               3, 2, 1, 0, 0)
 

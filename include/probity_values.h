@@ -85,12 +85,12 @@ __extension__ typedef unsigned __int128 probity_u128;
 
 /* The comma makes a pointer of an array and leaves a struct unchanged. */
 #define FN_X_TYPEOF(x) __typeof__((void)0, (x))
+#define FN_X_IS_ARRAY(x)                                                                           \
+    (!__builtin_types_compatible_p(__typeof__(x), FN_X_TYPEOF(x)) && !FN_X_IS_ATOMIC(x))
 #ifdef __clang__ /* an _Atomic type is not compatible with its plain type */
-#define FN_X_IS_SAME(type, decayed)                                                                \
-    (__builtin_types_compatible_p(type, decayed) ||                                                \
-     __builtin_types_compatible_p(type, _Atomic(decayed)))
+#define FN_X_IS_ATOMIC(x) __builtin_types_compatible_p(__typeof__(x), _Atomic(FN_X_TYPEOF(x)))
 #else
-#define FN_X_IS_SAME(type, decayed) __builtin_types_compatible_p(type, decayed)
+#define FN_X_IS_ATOMIC(x) 0
 #endif
 
 #define FN_X_FORMATTER(x) _Generic((x), FN_USER_TYPES default: (struct probity_wide *)0)
@@ -136,23 +136,23 @@ __extension__ typedef unsigned __int128 probity_u128;
                struct probity_bytes: PROBITY_TYPE_BYTES,                                           \
                default: PROBITY_TYPE_POINTER + (is_array) * PROBITY_TYPE_ARRAY))
 
-/* The constants contain only types: in them, clang rejects a compound literal. */
+/* Sizes of arrays: in a constant of an enum, clang rejects a compound literal. A typedef of the
+ * value's type would evaluate it again if that is a variable-length array. */
 #define FN_X_FACTS(n, x)                                                                           \
-    typedef __typeof__(x) fn_x_given_##n;                                                          \
-    typedef FN_X_TYPEOF(x) fn_x_decayed_##n;                                                       \
-    enum { fn_x_array_##n = !FN_X_IS_SAME(fn_x_given_##n, fn_x_decayed_##n) };                     \
-    enum { fn_x_type_##n = FN_X_TYPE_IN(*(fn_x_decayed_##n *)0, fn_x_array_##n) };
+    typedef char fn_x_array_##n[1 + FN_X_IS_ARRAY(x)];                                             \
+    typedef char fn_x_type_##n[FN_X_TYPE_IN(x, FN_X_ARRAY(n))];
+#define FN_X_ARRAY(n) ((int)sizeof(fn_x_array_##n) - 1)
 
-#define FN_X_TYPE(n, x) (+fn_x_type_##n) /* an int: compared with another enum */
-#define FN_X_IS_LITERAL(n, x) (fn_x_array_##n && FN_X_LOOKS_LITERAL(x))
+#define FN_X_TYPE(n, x) ((int)sizeof(fn_x_type_##n))
+#define FN_X_IS_LITERAL(n, x) (FN_X_ARRAY(n) && FN_X_LOOKS_LITERAL(x))
 
 #define FN_X_FIXED(n, x)                                                                           \
     (FN_X_IS_LITERAL(n, x) ||                                                                      \
      (FN_X_TYPE(n, x) <= PROBITY_TYPE_POINTER && FN_X_TYPE(n, x) != PROBITY_TYPE_LONG_DOUBLE) ||   \
      FN_X_TYPE(n, x) == PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY)
 
-#define FN_X_SIZE(n, x) (FN_X_IS_LITERAL(n, x) ? 0 : (uint32_t)sizeof(fn_x_decayed_##n))
-#define FN_X_PLUS_BYTES(n, x) +sizeof(fn_x_decayed_##n)
+#define FN_X_SIZE(n, x) (FN_X_IS_LITERAL(n, x) ? 0 : (uint32_t)sizeof(n))
+#define FN_X_PLUS_BYTES(n, x) +sizeof(n)
 #define FN_X_AS_IT_IS(n, x) FN_X_FIXED(n, x)
 
 #define FN_X_CHECK_TYPE(x)                                                                         \
@@ -160,12 +160,12 @@ __extension__ typedef unsigned __int128 probity_u128;
                                      "'; declare one in FN_USER_TYPES");
 #define FN_X_LOCAL(n, x)                                                                           \
     FN_X_CHECK_TYPE(x)                                                                             \
-    fn_x_decayed_##n n = (x);
+    __extension__ __auto_type n = ((void)0, (x));
 
 #define FN_X_STORE(n, x) fn_x_at = probity_put_bytes(fn_x_at, &n, FN_X_SIZE(n, x));
 
 #define FN_X_HOW(n, x)                                                                             \
-    (fn_x_array_##n && FN_X_TYPE(n, x) != PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY                \
+    (FN_X_ARRAY(n) && FN_X_TYPE(n, x) != PROBITY_TYPE_POINTER + PROBITY_TYPE_ARRAY                \
          ? PROBITY_AT_ARRAY                                                                        \
      : FN_X_TYPE(n, x) == PROBITY_TYPE_STRING || FN_X_TYPE(n, x) == PROBITY_TYPE_WIDE_STRING       \
          ? PROBITY_AT_POINTER                                                                      \
@@ -177,8 +177,7 @@ __extension__ typedef unsigned __int128 probity_u128;
              default: (probity_formatter *)0)
 
 #define FN_X_VALUE(n, x)                                                                           \
-    {&n, fn_x_array_##n ? sizeof(fn_x_given_##n) : sizeof(n), FN_X_FORMATTER_OF(n),                \
-     FN_X_HOW(n, x)},
+    {&n, FN_X_ARRAY(n) ? sizeof(__typeof__(x)) : sizeof(n), FN_X_FORMATTER_OF(n), FN_X_HOW(n, x)},
 
 #define FN_WIDE(text) ((const struct probity_wide *)(text))
 #define FN_BYTES(address, bytes) ((struct probity_bytes){(address), (bytes)})

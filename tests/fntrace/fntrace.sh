@@ -179,6 +179,38 @@ level 1: value 0, 0 evaluations
 level 3: value 0, 0 evaluations" "$(cat out)"
 }
 
+# A checkpoint has 33 values at most: a label and 32. Expressions are evaluated once, even if their
+# type depends on a variable.
+check_most_values() {
+    local compiler
+    cat > most.c << END
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+int main(int argc, char **argv)
+{
+    FN_ENTRY(FN_1);
+    (void)argv;
+    FN_CHECKPOINT("label", FN_1, 32, $(seq -s , 32));
+#ifdef __cplusplus
+    return argc != 1;
+#else
+    int rows[2][argc], (*row)[argc] = rows;
+    FN_PARAM(row++);
+    return row != rows + 1;
+#endif
+}
+END
+    for compiler in "$CC -std=gnu11 -x c" "$CXX -std=c++17 -x c++"; do
+        # shellcheck disable=SC2086 # a command with flags
+        $compiler -pthread -I "$SOURCE/include" ${SANITIZE:+"-fsanitize=$SANITIZE"} -o most most.c \
+            -x none "$BUILD/lib/libprobity.a" -lm
+        record "$WORK/most"
+        expect "$compiler: values of a checkpoint" "$(seq 32 | xargs)" \
+            "$(grep -oE '[0-9]+ = [0-9]+$' log | sed 's/.* = //' | xargs)"
+        expect "$compiler: label" 1 "$(grep -c label log)"
+    done
+}
+
 check_kill() {
     STATUS=137 record bash -c '"$0" kill; exit $?' "$scopes"
     is_golden kill
@@ -300,6 +332,7 @@ check_redirected() {
 
 check_goldens
 check_evaluations
+check_most_values
 check_redirected
 check_standards
 check_not_compiled_in
