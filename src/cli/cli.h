@@ -116,12 +116,17 @@ void cli_progress(void *command, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 
 /* Begins a pass over traces. It gets the same share of the remaining percentage as each of the
- * passes expected after it, so the percentage only rises. */
+ * passes expected after it, so the percentage only rises. If nothing is read in it, the next one
+ * gets its share. */
 void cli_progress_pass(void);
 
 /* Sets the number of passes expected after that of the next reader to be opened; initially 0.
  * Returns the previous number. */
 unsigned cli_progress_expect(unsigned passes);
+
+/* Expects one more pass, as was found out during the current one: what is left of both shares the
+ * remaining percentage. */
+void cli_progress_expect_more(void);
 
 /* ---- inputs.c ---- */
 

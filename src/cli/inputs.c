@@ -161,15 +161,14 @@ static int is_csv_finished(const char *trace)
     return is_there;
 }
 
-/* Each opening takes one pass of the progress line, or two. */
+/* To open a trace may take a pass over it. */
 static int open_paths(char **paths, size_t count, const struct probity_reader_options *options,
                       size_t *ret_failed, struct probity_reader **ret_reader)
 {
     unsigned later = cli_progress_expect(0);
 
     cli_progress_expect(later + 1);
-    if (options->has_lanes || options->prescan)
-        cli_progress_pass();
+    cli_progress_pass();
     int error = probity_reader_open((const char *const *)paths, count, options, ret_failed,
                                     ret_reader);
     cli_progress_expect(later);

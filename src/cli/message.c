@@ -28,6 +28,7 @@ enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200 };
 static struct {
     int64_t start_ms, last_ms;
     int is_shown, has_pass;
+    int has_begun; /* the current pass */
     double base, share, latest; /* of the current pass, and the position reached; the whole is 1 */
     unsigned expected;          /* passes after the current one */
 } progress;
@@ -48,11 +49,24 @@ unsigned cli_progress_expect(unsigned passes)
     return before;
 }
 
+void cli_progress_expect_more(void)
+{
+    double share = progress.has_pass ? progress.share : 1;
+    double done = share > 0 ? (progress.latest - progress.base) / share : 1;
+
+    progress.expected++;
+    progress.has_pass = 1;
+    progress.share = (1 - progress.latest) / (1 - done + progress.expected);
+    progress.base = progress.latest - progress.share * done;
+}
+
 void cli_progress_pass(void)
 {
-    progress.has_pass = 1;
-    progress.base = progress.latest = progress.base + progress.share;
+    progress.base = progress.latest =
+        progress.base + (progress.has_pass && progress.has_begun ? progress.share : 0);
     progress.share = (1 - progress.base) / (progress.expected + 1);
+    progress.has_pass = 1;
+    progress.has_begun = 0;
 }
 
 /* Several traces may be at different positions. */
@@ -71,6 +85,7 @@ void cli_progress(void *context, uint64_t done, uint64_t total)
     const struct cli_command *command = context;
     int64_t now = now_ms();
 
+    progress.has_begun = 1;
     if (progress.start_ms == 0)
         progress.start_ms = progress.last_ms = now;
     if (now - progress.start_ms < PROGRESS_AFTER_MS || now - progress.last_ms < PROGRESS_EVERY_MS ||

@@ -35,7 +35,8 @@
 extern char **environ;
 
 enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
-       SPANS_USUAL = 640000, SPANS_PER_WAIT = 4, WAITS_PART = 32, MESSAGES_PART = 32 };
+       SPANS_USUAL = 640000, SPANS_PER_WAIT = 4, WAITS_PART = 32, MESSAGES_PART = 32,
+       EVENTS_BETWEEN = 4096 };
 
 struct view_call {
     struct cli_query answer;
@@ -65,6 +66,8 @@ struct view_call {
     int is_served; /* --serve */
     size_t port;
     struct view_served served;
+    uint64_t events;
+    int expects_pass; /* a second one, for detail */
     struct view_tiles tiles; /* --tiles */
     int tiles_status;        /* exit status of writing them */
 };
@@ -200,6 +203,16 @@ static int put_to_sums(struct view_call *call, const struct probity_event *event
     return error == 0 ? probity_report_put(call->report, event) : error;
 }
 
+static int put_to_timeline(struct view_call *call, const struct probity_event *event)
+{
+    if (++call->events % EVENTS_BETWEEN == 0 && !call->expects_pass &&
+        probity_timeline_needs_pass(call->timeline)) {
+        call->expects_pass = 1;
+        cli_progress_expect_more();
+    }
+    return probity_timeline_put(call->timeline, event);
+}
+
 /* Threads that --tid leaves out may hold a lock for which a selected one waits. */
 static int put_event(void *context, const struct probity_event *event)
 {
@@ -210,7 +223,7 @@ static int put_event(void *context, const struct probity_event *event)
     if (error != 0 || !cli_query_is_of_tids(&call->answer, event))
         return error;
     if (call->beside == NULL)
-        error = probity_timeline_put(call->timeline, event);
+        error = put_to_timeline(call, event);
     if (error != 0 || (is_past && probity_event_is_record(event->kind)))
         return error;
     return put_to_sums(call, event);
@@ -593,7 +606,7 @@ static int run_on(void *context, char **names, size_t count)
 
     call->tiles.answer = &call->answer;
     call->tiles.tids = call->tids;
-    cli_progress_expect(1 + view_tiles_passes(&call->tiles));
+    cli_progress_expect(view_tiles_passes(&call->tiles));
     if (call->against.count > 0 && call->answer.functions.count > 0)
         return cli_fail_usage(&cli_command_view, "--function and --diff are mutually exclusive");
     if (call->is_served && call->against.count == 0)

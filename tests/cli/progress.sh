@@ -23,6 +23,7 @@ END
 for trace in one two; do
     PROBITY_CHUNK_RECORDS=512 "$BUILD/bench/gen_scopes" $trace.probity 4 3
 done
+PROBITY_CHUNK_RECORDS=512 "$BUILD/bench/gen_scopes" values.probity 4 6 values
 
 # Runs a command on a terminal; "percents" has what it showed. $1 description, then the command
 on_terminal() {
@@ -40,7 +41,7 @@ rises() {
     shift 2
     on_terminal "$what" "$@"
     sort -nc percents 2> /dev/null || fail "$what: falls: $(xargs < percents | head -c 300)"
-    [ "$(wc -l < percents)" -ge 3 ] || fail "$what: $(wc -l < percents) lines only"
+    [ "$(wc -l < percents)" -ge 3 ] || fail "$what: only $(xargs < percents)"
     [ "$(tail -n 1 percents)" -ge "$least" ] || fail "$what: ends at $(tail -n 1 percents) %"
     [ "$(tail -n 1 percents)" -le 100 ] || fail "$what: ends at $(tail -n 1 percents) %"
     grep -q $'\033\[K' seen || fail "$what: line not erased"
@@ -51,6 +52,7 @@ rises "lanes" 90 "$PROBITY" --jobs 2 report one.probity
 rises "several traces" 80 "$PROBITY" --jobs 2 report one.probity two.probity
 rises "diff" 90 "$PROBITY" diff one.probity -- two.probity
 rises "page" 90 "$PROBITY" view -f -o page one.probity
+rises "page that is read twice" 90 "$PROBITY" view -f -o page values.probity
 rises "page with tiles" 80 "$PROBITY" view -f --tiles tiles one.probity
 rises "page of a comparison" 80 "$PROBITY" view -f -o page --diff one.probity two.probity
 on_terminal "quiet" "$PROBITY" --jobs 1 report --quiet one.probity

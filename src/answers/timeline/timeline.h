@@ -227,6 +227,9 @@ int probity_timeline_take_over(struct probity_timeline *timeline, struct probity
 int probity_timeline_refine_kept(struct probity_timeline *timeline, size_t spans_more,
                                  int *ret_is_done);
 
+/* Whether spans have been merged that are not kept, so that a second pass will be needed. */
+int probity_timeline_needs_pass(const struct probity_timeline *timeline);
+
 /* Drops the spans that are kept, because a second pass would end at another event than this one. */
 void probity_timeline_drop_kept(struct probity_timeline *timeline);
 

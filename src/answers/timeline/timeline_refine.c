@@ -251,6 +251,11 @@ int probity_timeline_take_over(struct probity_timeline *timeline, struct probity
 /* ---- Without a second pass ---------------------------------------------------------------------
  */
 
+int probity_timeline_needs_pass(const struct probity_timeline *timeline)
+{
+    return timeline->facts.unit_ns > 1 && !timeline->keeper.has_begun;
+}
+
 void probity_timeline_drop_kept(struct probity_timeline *timeline)
 {
     timeline_keeper_drop(&timeline->keeper);
