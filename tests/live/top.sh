@@ -55,10 +55,10 @@ expect "locks" "$("$PROBITY" waits --by lock --json locks | jq -c "$waits")" \
 top_is "no locks" 0 --by locks block
 grep -q '^no waits for locks so far$' output || fail "no locks: $(cat output)"
 top_is "only probes" 0 hits
-grep -qx 'no functions so far, only blocks: --by blocks, or key b' output ||
+grep -qx 'no functions so far, only blocks: --by blocks' output ||
     fail "only probes: $(cat output)"
 top_is "only functions" 0 --by blocks block
-grep -qx 'no blocks so far, only functions: --by functions, or key f' output ||
+grep -qx 'no blocks so far, only functions: --by functions' output ||
     fail "only functions: $(cat output)"
 top_is "two traces" 0 block block
 calls=$("$PROBITY" report --json block | jq '[.functions[].calls] | add')

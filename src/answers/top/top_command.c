@@ -263,6 +263,7 @@ static int draw(const struct top_call *call, struct probity_top_answer *answer)
         return PROBITY_ERROR_MEMORY;
     answer->line_columns = call->terminal.columns;
     answer->line_end = "\033[K\n";
+    answer->takes_keys = 1;
     answer->limit = rows > LINES_AROUND ? rows - LINES_AROUND : 1;
     if (call->is_limited && call->limit > 0 && call->limit < answer->limit)
         answer->limit = call->limit;

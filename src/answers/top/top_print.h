@@ -20,6 +20,7 @@ struct probity_top_answer {
     size_t limit;         /* number of rows; 0: all */
     size_t line_columns;  /* width of the terminal; 0: no limit */
     int has_color;
+    int takes_keys;       /* of the person who watches */
     const char *line_end; /* "\n", or what a terminal needs before it */
 };
 

@@ -118,9 +118,12 @@ static int put_none(FILE *stream, const struct probity_top_answer *answer)
         return PROBITY_ERROR_MEMORY;
     fprintf(stream, "no %s%s so far", answer->view == PROBITY_TOP_LOCKS ? "waits for " : "",
             probity_top_view_name(answer->view));
-    if (others > 0)
-        fprintf(stream, ", only %s: --by %s, or key %c", probity_top_view_name(other),
-                probity_top_view_name(other), probity_top_view_name(other)[0]);
+    if (others > 0 && answer->takes_keys)
+        fprintf(stream, ", only %s: press %c", probity_top_view_name(other),
+                probity_top_view_name(other)[0]);
+    else if (others > 0)
+        fprintf(stream, ", only %s: --by %s", probity_top_view_name(other),
+                probity_top_view_name(other));
     fputs(answer->line_end, stream);
     return 0;
 }
