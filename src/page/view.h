@@ -22,8 +22,7 @@ struct probity_view_waits; /* in page/view_waits.h */
 struct probity_view_messages; /* in page/view_messages.h */
 struct probity_view_place;    /* in page/view_place.h */
 
-/* The contents of the page. The timeline may be from another reader
- * of the same traces. */
+/* The contents of the page. The timeline may be from another reader of the same traces. */
 struct probity_view_answer {
     const struct probity_reader *reader;
     const struct probity_timeline *timeline;

@@ -11,13 +11,13 @@
 struct cli_query;
 struct view_beside;
 
-/* Whether the timeline can be made in this way: with two CPUs, in a range of an indexed trace where
- * nothing but its own calls determines what it needs: without filters, waits and states. 1 or 0. */
+/* Whether the timeline can be made in this way: in a range of an indexed trace where only calls in
+ * it determine what it needs, without filters, waits and states. 1 or 0. */
 int view_beside_is_possible(const struct cli_query *answer);
 
 /* Starts the thread, which puts all events to the timeline, finishes and refines it, up to
  * spans_max spans. The command's reader is then read by one thread only. Returns NULL if there is
- * no thread: the timeline is then unchanged. */
+ * no thread, as with one CPU or if a file was replaced: the timeline is then unchanged. */
 struct view_beside *view_beside_start(const struct cli_query *answer, size_t spans_max,
                                       struct probity_timeline *timeline);
 

@@ -126,6 +126,22 @@ static int open_reader(struct view_beside *beside)
                       : error;
 }
 
+/* A trace may have been replaced between the two times it was opened, or have grown. */
+static int has_same_files(const struct probity_reader *left, const struct probity_reader *right)
+{
+    size_t count = probity_reader_traces(left);
+
+    if (probity_reader_traces(right) != count)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct probity_trace_facts *a = probity_reader_facts(left, i);
+        const struct probity_trace_facts *b = probity_reader_facts(right, i);
+        if (a->device != b->device || a->inode != b->inode || a->file_bytes != b->file_bytes)
+            return 0;
+    }
+    return 1;
+}
+
 struct view_beside *view_beside_start(const struct cli_query *answer, size_t spans_max,
                                       struct probity_timeline *timeline)
 {
@@ -139,7 +155,7 @@ struct view_beside *view_beside_start(const struct cli_query *answer, size_t spa
     beside->spans_max = spans_max;
     beside->timeline = timeline;
     if (open_reader(beside) < 0 || !probity_reader_has_window(beside->reader) ||
-        !probity_reader_read_alone(first)) {
+        !has_same_files(first, beside->reader) || !probity_reader_read_alone(first)) {
         view_beside_close(beside);
         return NULL;
     }

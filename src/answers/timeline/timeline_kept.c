@@ -87,7 +87,7 @@ static int make_room(struct timeline_keeper *keeper, struct timeline_kept *kept)
     if (bytes == NULL)
         return PROBITY_ERROR_MEMORY;
     kept->bytes = bytes;
-    keeper->bytes += kept->capacity - before;
+    keeper->bytes += kept->capacity - before; /* may exceed the limit by this step */
     return keeper->bytes <= KEPT_BYTES_MAX ? 0 : PROBITY_ERROR_MEMORY;
 }
 
