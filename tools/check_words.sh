@@ -62,6 +62,8 @@ PHRASES=(
 
 pattern=$(IFS='|'; echo "${PHRASES[*]}")
 failed=0
+all=$(mktemp)
+trap 'rm -f "$all"' EXIT
 
 report() {
     echo "words: $1" >&2
@@ -83,7 +85,10 @@ fi
 find_in() {
     local text_of=$1 file
     shift
-    [ $# -gt 0 ] && "$text_of" "$@" | grep -aqiEw -- "$pattern" || return 0
+    [ $# -gt 0 ] || return 0
+    "$text_of" "$@" > "$all"
+    [ -s "$all" ] || [ "$text_of" = strings_of ] || echo "$# files: no text could be read"
+    grep -aqiEw -- "$pattern" "$all" || return 0
     for file; do
         "$text_of" "$file" | grep -aoiEw -- "$pattern" | sed "s,^,$file: ," || true
     done
