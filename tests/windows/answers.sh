@@ -39,24 +39,40 @@ lines+=("hist site-0 sites.probity" "hist --json outer_func calls.probity" "help
 # Linux separates arguments at spaces, as cmd.exe does, and expands names itself.
 exe=Z:${WINDOWS//\//\\}\\bin\\probity.exe
 mkdir linux windows
-echo '@echo off' > run.bat
 for i in "${!lines[@]}"; do
     set -f
     # shellcheck disable=SC2086 # words
     "$PROBITY" ${lines[i]} > "linux/$i.out" 2> "linux/$i.err" && status=0 || status=$?
     set +f
     echo "$status" > "linux/$i.status"
-    {
+done
+
+# $@ numbers of lines
+ask_windows() {
+    local i
+    echo '@echo off' > run.bat
+    for i; do
         printf '%s %s > windows\\%d.out 2> windows\\%d.err\r\n' "$exe" "${lines[i]}" "$i" "$i"
         printf '>windows\\%d.status echo %%errorlevel%%\r\n' "$i"
-    } >> run.bat
-done
-echo exit 0 >> run.bat
-LIMIT=1500 wine_run cmd /c run.bat > out 2>&1
-expect "run.bat: status; $(head -n 3 out)" 0 "$status"
+    done >> run.bat
+    echo exit 0 >> run.bat
+    LIMIT=1500 wine_run cmd /c run.bat > out 2>&1
+    expect "run.bat: status; $(head -n 3 out)" 0 "$status"
+    for i; do
+        tr -d '\r' < "windows/$i.status" > status
+        mv status "windows/$i.status"
+    done
+}
+
+ask_windows "${!lines[@]}"
+# On a busy machine, Wine's cmd.exe sometimes sets 9009, "not found", after a program that ran and
+# answered. A program that cannot be found gets it again.
+again=()
 for i in "${!lines[@]}"; do
-    tr -d '\r' < "windows/$i.status" > status
-    mv status "windows/$i.status"
+    [ "$(cat "windows/$i.status")" != 9009 ] || again+=("$i")
+done
+[ ${#again[@]} = 0 ] || [ ${#again[@]} -gt 3 ] || ask_windows "${again[@]}"
+for i in "${!lines[@]}"; do
     for part in status out err; do
         cmp -s "linux/$i.$part" "windows/$i.$part" ||
             fail "probity ${lines[i]}: $part: Linux (<), Windows (>):" \
