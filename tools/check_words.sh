@@ -63,7 +63,7 @@ PHRASES=(
 pattern=$(IFS='|'; echo "${PHRASES[*]}")
 failed=0
 all=$(mktemp)
-trap 'rm -f "$all"' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -f "$all"' EXIT
 
 report() {
     echo "words: $1" >&2
