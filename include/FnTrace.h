@@ -24,8 +24,11 @@
  * and only if the level of functions or parameters allows them. In C++, and in C with -fexceptions,
  * scopes are closed on exceptions, pthread_exit and cancellation; scopes left by longjmp are closed
  * by the `probity` command. A C++ thread must not be cancelled asynchronously inside a scope, as
- * inside any destructor. Requires C11 or C++11, gcc or clang; or, on Windows, C++14 and MSVC or
- * clang-cl (in C, all macros are empty there, and the compiler prints a message).
+ * inside any destructor; nor a C thread if gcc compiled it with -fexceptions but without
+ * -fnon-call-exceptions, because the tables for unwinding are then right only at calls.
+ *
+ * Requires C11 or C++11, gcc or clang; or, on Windows, C++14 and MSVC or clang-cl (in C, all macros
+ * are empty there, and the compiler prints a message).
  *
  * If PROBITY_PATCHABLE is defined before the include, on x86-64 Linux, a scope compiles to two
  * no-op instructions, which are replaced when a recording begins: a program that is not recording
