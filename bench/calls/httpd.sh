@@ -75,13 +75,13 @@ median() {
         awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# Of each run to the mean of the run without recording before it and the one after it: the median,
+# Of each run to the mean of the run without recording before it and the one after it: the median
 # and the quartiles. $1 name
 ratio() {
     paste "$1" "$1.before" "$1.after" | awk '{ print 2 * $1 / ($2 + $3) }' | sort -g |
         awk '{ v[NR] = $1 }
-             END { printf "%.3f (quartiles %.3f, %.3f)\n", v[int((NR + 1) / 2)],
-                       v[int((NR + 3) / 4)], v[int((3 * NR + 1) / 4)] }'
+             END { printf "%.3f %.3f %.3f\n", v[int((NR + 1) / 2)], v[int((NR + 3) / 4)],
+                       v[int((3 * NR + 1) / 4)] }'
 }
 # CPU time that it adds, in the same way
 added() {
@@ -116,7 +116,10 @@ row "requests a second, alone" "$(median "${names[0]}.before")" 1/s ""
 row "CPU of the server per request, alone" "$(median "${names[0]}.before.cpu")" us ""
 while IFS='|' read -r name what target; do
     [ -s "$name" ] || continue
-    row "requests a second, $what / alone" "$(ratio "$name")" x "$target"
+    read -r middle low high < <(ratio "$name")
+    row "requests a second, $what / alone" "$middle" x "$target"
+    row "first quartile" "$low" x ""
+    row "third quartile" "$high" x ""
     row "CPU of the server per request, added by $what" "$(added "$name")" us ""
     row "of which the library's threads" "$(median "$name.cpu" 2)" us ""
     row "CPU of the command per request" "$(median "$name.cpu" 3)" us ""
