@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # The time from the start of `probity attach` to the first record of a loaded, dormant web server:
-# minimum, median and maximum of ROUNDS (20), in ms. With PRIORITY="chrt -f 50", server, load and
-# command take precedence over all other processes.
+# minimum, median and maximum of ROUNDS (20), in ms.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=$(realpath "${BUILD:-build}")
 source=$PWD
 probity=$BUILD/bin/probity
 rounds=${ROUNDS:-20}
-read -r -a first <<< "${PRIORITY:-}"
 work=$(mktemp -d)
 server='' load=''
 stop() {
@@ -25,21 +23,21 @@ for name in "${!PROBITY_@}"; do unset "$name"; done
 mkdir root
 head -c 4096 /dev/zero > root/page.html
 : > listening
-"${first[@]}" ./httpd --root root --port 0 --threads 4 > listening &
+./httpd --root root --port 0 --threads 4 > listening &
 server=$!
 port=
 until [ -n "$port" ]; do
     sleep 0.05
     port=$(sed -n 's/^listening on 127.0.0.1://p' listening)
 done
-"${first[@]}" "$BUILD/examples/httpd_load" --connections 16 --seconds 3600 "$port" /page.html \
+"$BUILD/examples/httpd_load" --connections 16 --seconds 3600 "$port" /page.html \
     > answers &
 load=$!
 for ((i = 0; i < rounds; i++)); do
     begin=$(date +%s%N)
-    "${first[@]}" "$probity" attach -o "$i.probity" "$server" > said
+    "$probity" attach -o "$i.probity" "$server" > said
     sleep 0.05
-    "${first[@]}" "$probity" detach "$server" > said
+    "$probity" detach "$server" > said
     "$probity" csv --columns wall_s,wall_ns "$i.probity" | awk -F, -v begin="$begin" '
         $1 ~ /^[0-9]/ {
             ns = $2 - substr(begin, 11)

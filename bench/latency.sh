@@ -7,9 +7,11 @@
 # A command itself needs CPU time: attaching to a different, idle program shows how much of a delay
 # is due to that, and starting a program that does nothing shows the minimum. A window of `attach`
 # is longer than the command, so compare it with that of a recording in which nothing changes, too.
+# Likewise, a dump needs CPU time that the server has not got while all CPUs are busy: a different
+# program that reads a dump ten times a second needs about as much.
 #
 #   ROUNDS       of attaching (default 120, about 85 s)
-#   DUMP_ROUNDS  of dumps (default 30, about 60 s)
+#   DUMP_ROUNDS  of dumps (default 30, about 120 s)
 #   CONNECTIONS  that are never idle (default 16)
 set -eu
 cd "$(dirname "$0")/.."
@@ -146,20 +148,24 @@ dumped=0
 start_server PROBITY_OUT=ring.probity PROBITY_RING=1s PROBITY_WHEN="signal USR2" \
     PROBITY_DUMPS=before=200ms,at-most=1/1ms PROBITY_DUMP=dump-%i.probity ./httpd
 start_load times
-dumps() {
+ten_times() {
     for ((j = 0; j < 10; j++)); do
-        kill -USR2 "$server"
+        "$@"
         sleep 0.1
     done
 }
 for ((i = 0; i < dump_rounds; i++)); do
     window usual 1 true
-    window dumps 1 dumps
-    dumped=$((dumped + $(find . -name 'dump-*.probity' | wc -l)))
+    window nothing 1 ten_times true
+    window dumps 1 ten_times kill -USR2 "$server"
+    set -- dump-*.probity
+    dumped=$((dumped + $#))
+    window other 1 ten_times "$probity" report "$1"
     rm -f dump-*.probity
 done
 dropped=$("$probity" info --json ring.probity | jq '.[0].counts |
     .dropped_no_free_chunk + .dropped_no_memory_or_limit + .dropped_not_writable')
 end_run
 echo "recording to a ring, $dumped dumps, ten a second; records dropped: $dropped"
-table times usual="without dumps" dumps="while dumps are written"
+table times usual="without dumps" nothing="the same commands, no signal" \
+    other="another program reads such a dump" dumps="while dumps are written"

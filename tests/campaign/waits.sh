@@ -9,7 +9,9 @@
 . "$SOURCE/tests/tool/waits.bash"
 planted=${PLANTED:-10000}
 requests=${REQUESTS:-1000}
-tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
+tracefs=()
+[ -e /sys/kernel/tracing/events ] ||
+    tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
 server=
 
 stop_server() {

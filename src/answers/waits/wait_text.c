@@ -103,7 +103,7 @@ void probity_wait_text_when(FILE *stream, uint64_t at_ns, uint64_t start_ns)
 
 /* A count of something missing, and its name in JSON. */
 struct fact {
-    const char *name, *text;
+    const char *name, *what, *text;
     uint64_t count;
 };
 
@@ -112,15 +112,15 @@ enum { FACTS = 6 };
 static void list_facts(const struct probity_waits_facts *facts, struct fact ret_list[FACTS])
 {
     const struct fact list[FACTS] = {
-        {"waits_lost", "waits whose end is not in the trace", facts->lost},
-        {"releases_without_hold", "releases whose hold is not in the trace", facts->orphans},
-        {"wakers_ambiguous", "waits that more than one thread may have ended",
+        {"waits_lost", "wait", "whose end is not in the trace", facts->lost},
+        {"releases_without_hold", "release", "whose hold is not in the trace", facts->orphans},
+        {"wakers_ambiguous", "wait", "that more than one thread may have ended",
          facts->ambiguous},
-        {"objects_forgotten", "locks evicted while held: too many in use",
+        {"objects_forgotten", "lock", "evicted while held: too many in use",
          facts->objects_forgotten},
-        {"holds_forgotten", "holds evicted: too many during one wait",
+        {"holds_forgotten", "hold", "evicted: too many during one wait",
          facts->holds_forgotten},
-        {"points_forgotten", "records evicted while needed to follow holders",
+        {"points_forgotten", "record", "evicted while needed to follow holders",
          facts->points_forgotten}};
 
     memcpy(ret_list, list, sizeof list);
@@ -133,7 +133,8 @@ void probity_wait_text_facts(FILE *stream, const struct probity_waits_facts *fac
     list_facts(facts, list);
     for (size_t i = 0; i < FACTS; i++) {
         if (list[i].count > 0)
-            fprintf(stream, "%" PRIu64 " %s\n", list[i].count, list[i].text);
+            fprintf(stream, "%" PRIu64 " %s%s %s\n", list[i].count, list[i].what,
+                    list[i].count == 1 ? "" : "s", list[i].text);
     }
 }
 
