@@ -134,8 +134,8 @@ int cli_fail_rename(const struct cli_command *command, const struct cli_output *
 }
 
 /* Links a file without a name to its temporary name, or, if it replaces nothing, to its final one
- * at once: then no kill leaves a temporary name. Returns whether it is whole; *ret_is_named: whether
- * under its temporary name. */
+ * at once: then no kill leaves a temporary name. Returns whether it is whole; *ret_is_named:
+ * whether under its temporary name. */
 static int name_unnamed(const struct cli_output *output, int *ret_is_named)
 {
     *ret_is_named = 0;

@@ -305,7 +305,8 @@ struct adding {
 static const struct machine *machine_of(const struct symbols_object *object, GElf_Addr *ret_bias)
 {
     GElf_Ehdr head;
-    Elf *elf = object->file.module != NULL ? dwfl_module_getelf(object->file.module, ret_bias) : NULL;
+    Dwfl_Module *module = object->file.module;
+    Elf *elf = module != NULL ? dwfl_module_getelf(module, ret_bias) : NULL;
 
     if (elf == NULL || gelf_getehdr(elf, &head) == NULL ||
         head.e_machine != PROBITY_CPU_ELF_MACHINE || head.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -361,8 +362,8 @@ static int has_hooks(const struct symbols_object *object)
     int count = dwfl_module_getsymtab(object->file.module);
 
     for (int i = 0; i < count; i++) {
-        const char *name = dwfl_module_getsym_info(object->file.module, i, &symbol, &address, &section,
-                                                   NULL, NULL);
+        const char *name = dwfl_module_getsym_info(object->file.module, i, &symbol, &address,
+                                                   &section, NULL, NULL);
         if (name != NULL && is_hook(name, &symbol))
             return 1;
     }
@@ -446,8 +447,8 @@ static void add_symbols(struct adding *adding, GElf_Addr bias)
         GElf_Sym symbol;
         GElf_Addr address;
         GElf_Word section;
-        const char *name = dwfl_module_getsym_info(adding->object->file.module, i, &symbol, &address,
-                                                   &section, NULL, NULL);
+        const char *name = dwfl_module_getsym_info(adding->object->file.module, i, &symbol,
+                                                   &address, &section, NULL, NULL);
         if (name != NULL && *name != '\0' && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
             symbol.st_shndx != SHN_UNDEF)
             add_function(adding, name, &symbol, address - bias);

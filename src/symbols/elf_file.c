@@ -39,7 +39,8 @@ static int is_ours(const struct stat *status)
 {
     mode_t others = status->st_gid == getegid() ? S_IWOTH : S_IWOTH | S_IWGRP;
 
-    return (status->st_uid == geteuid() || status->st_uid == 0) && (status->st_mode & others) == 0;
+    return (status->st_uid == geteuid() || status->st_uid == 0) &&
+           (status->st_mode & others) == 0;
 }
 
 /* Whether only the caller, that group and root may write to the file and to its directory, where files that it

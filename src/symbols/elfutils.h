@@ -32,8 +32,9 @@
     X(dwfl_standard_find_debuginfo)
 
 /* Begins a session that reads files, because the addresses of their program in memory are unknown;
- * finds_others: also separate files with their debugging information. Call it before any other function of libdw. Returns NULL if the library cannot be loaded, after
- * reporting it (probity_library_load()), or out of memory. */
+ * finds_others: also separate files with their debugging information. Call it before any other
+ * function of libdw. Returns NULL if the library cannot be loaded, after reporting it
+ * (probity_library_load()), or out of memory. */
 Dwfl *symbols_begin_offline(int finds_others);
 
 #ifdef PROBITY_WITHOUT_DLOPEN

@@ -66,7 +66,8 @@ cp "$1" redirect.html
 echo "$#" "$@" > reported
 END
 chmod +x bin/xdg-open
-PATH=$WORK/bin:$PATH TMPDIR=$WORK/private "$PROBITY" view --serve --open run.probity > opened 2> errors &
+PATH=$WORK/bin:$PATH TMPDIR=$WORK/private "$PROBITY" view --serve --open run.probity \
+    > opened 2> errors &
 opener=$!
 wait_until "$opener" has_lines reported 1
 expect "the file of --open: mode" 600 "$(cat mode)"

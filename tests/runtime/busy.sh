@@ -16,8 +16,8 @@ done
 # Prints "NAME OFF BEYOND" for each function: by how many stated errors the corrected self time is
 # off, and whether the function was off the CPU for longer than its error. $1 trace, $2 its truth
 compare() {
-    "$PROBITY" report --json "$1" | jq -r '.functions[] | select(.name | startswith("cost_") | not) |
-        [.name, .self_corrected_ns, .self_error_ns,
+    "$PROBITY" report --json "$1" | jq -r '.functions[] |
+        select(.name | startswith("cost_") | not) | [.name, .self_corrected_ns, .self_error_ns,
          (.cpu_total_ns != null and .total_ns - .cpu_total_ns > .total_error_ns)] | @tsv' |
         awk -F '\t' 'NR == FNR { split($0, field, " "); truth[field[1]] = field[3]; next }
             { print $1, ($2 - truth[$1]) / $3, $4 }' "$2" -
@@ -34,7 +34,7 @@ echo "$all figures, $off off by more than the stated error, $silent of them with
 expect "figures" 60 "$all"
 # The load of a core may slow down records by more than the factor that the error includes.
 [ $((10 * silent)) -le "$all" ] ||
-    fail "off by more than the stated error, and not counted as waiting: $(awk '$3 != "true"' figures)"
+    fail "off by more than the stated error, not counted as waiting: $(awk '$3 != "true"' figures)"
 expect "functions counted as waiting" \
     "$("$PROBITY" report --json trace | jq '[.functions[] |
         select(.total_ns - .cpu_total_ns > .total_error_ns)] | length')" \
