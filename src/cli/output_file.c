@@ -133,7 +133,24 @@ int cli_fail_rename(const struct cli_command *command, const struct cli_output *
                     strerror(errno));
 }
 
-/* The temporary file gets its final name only once all bytes are written. */
+/* Links a file without a name to its temporary name, or, if it replaces nothing, to its final one
+ * at once: then no kill leaves a temporary name. Returns whether it is whole; *ret_is_named:
+ * whether under its temporary name. */
+static int name_unnamed(const struct cli_output *output, int *ret_is_named)
+{
+    *ret_is_named = 0;
+    if (!output->may_replace) {
+        if (probity_temporary_link(output->descriptor, AT_FDCWD, output->path) == 0)
+            return 1;
+        if (errno == EEXIST)
+            return 0;
+    }
+    *ret_is_named =
+        probity_temporary_keep(output->descriptor, AT_FDCWD, output->temporary) == 0;
+    return *ret_is_named;
+}
+
+/* The file gets its final name only once all bytes are written. */
 int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep)
 {
     int status = CLI_OK;
@@ -145,10 +162,11 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
     }
     int is_named = output->temporary != NULL && !output->is_unnamed, is_whole = keep;
     if (keep && output->is_unnamed)
-        is_named = is_whole =
-            probity_temporary_keep(output->descriptor, AT_FDCWD, output->temporary) == 0;
+        is_whole = name_unnamed(output, &is_named);
     if (keep && !is_whole)
-        status = cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
+        status = errno == EEXIST ? cli_fail_rename(command, output)
+                                 : cli_fail(command, "cannot write '%s': %s", output->path,
+                                            strerror(errno));
     if (close(output->descriptor) != 0 && is_whole) {
         status = cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));
         is_whole = 0;

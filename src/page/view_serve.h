@@ -40,7 +40,7 @@ int view_served_find(struct view_served *served, const struct view_tiles *tiles,
 
 /* Serves until the process ends. show: opens the address in a browser and returns an exit
  * status; may be NULL. Returns an exit status. */
-int view_served_run(struct view_served *served, int (*show)(const char *address));
+int view_served_run(struct view_served *served, int (*show)(const char *place));
 
 void view_served_release(struct view_served *served);
 

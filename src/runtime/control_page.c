@@ -46,12 +46,7 @@ static int open_directory(void)
 
 static int lock_program(int file)
 {
-    struct flock program = {.l_type = F_WRLCK,
-                            .l_whence = SEEK_SET,
-                            .l_start = PROBITY_CONTROL_PAGE_LOCK_PROGRAM,
-                            .l_len = 1};
-
-    return fcntl(file, F_OFD_SETLK, &program);
+    return probity_segment_lock(file, PROBITY_CONTROL_PAGE_LOCK_PROGRAM);
 }
 
 /* Removes the page that a killed program with the same process id has left. */

@@ -224,9 +224,7 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     int result = probity_trace_file_make(session, is_child, ret_descriptor);
 
     if (result != 0) {
-        probity_session_complain(session->scratch[0], result == PROBITY_ERROR_OPEN
-                                                          ? strerror(errno)
-                                                          : probity_error_text(result));
+        probity_session_complain(session->scratch[0], probity_trace_file_why(result));
         return result;
     }
     result = live_make(session);

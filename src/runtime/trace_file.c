@@ -20,6 +20,7 @@
 #include "base/os.h"
 #include "base/parent.h"
 #include "runtime/sites.h"
+#include "spool/segment.h"
 #include "writer/append.h"
 
 enum {
@@ -140,6 +141,22 @@ static int is_csv(const struct path *path)
     return path->length > 4 && memcmp(path->text + path->length - 4, ".csv", 4) == 0;
 }
 
+/* errno is for probity_trace_file_why(). */
+static int refuse_special(void)
+{
+    errno = ELOOP;
+    return PROBITY_ERROR_ARGUMENT;
+}
+
+const char *probity_trace_file_why(int result)
+{
+    if (result == PROBITY_ERROR_OPEN)
+        return strerror(errno);
+    return result == PROBITY_ERROR_ARGUMENT && errno == ELOOP
+               ? "exists, and is a symbolic link or not a regular file"
+               : probity_error_text(result);
+}
+
 /* Both names must be free: that of the CSV file and that of its trace. */
 static int try_names(struct probity_session *session, const struct path *path, int *ret_descriptor)
 {
@@ -152,9 +169,10 @@ static int try_names(struct probity_session *session, const struct path *path, i
     if (is_csv(path)) {
         snprintf(session->csv_path, sizeof session->csv_path, "%s", path->text);
         path_add(&trace, ".probity", 8);
-        if (lstat(session->csv_path, &status) == 0 && !S_ISREG(status.st_mode))
-            return PROBITY_ERROR_ARGUMENT;
-        if (!overwrite && lstat(session->csv_path, &status) == 0)
+        int exists = lstat(session->csv_path, &status) == 0;
+        if (exists && !S_ISREG(status.st_mode))
+            return refuse_special();
+        if (exists && !overwrite)
             return PROBITY_ERROR_EXISTS;
     }
     if (path->is_cut || trace.is_cut)
@@ -167,7 +185,7 @@ static int try_names(struct probity_session *session, const struct path *path, i
         return 0;
     if (errno != EEXIST)
         return PROBITY_ERROR_OPEN;
-    return lstat(trace.text, &status) == 0 && !S_ISREG(status.st_mode) ? PROBITY_ERROR_ARGUMENT
+    return lstat(trace.text, &status) == 0 && !S_ISREG(status.st_mode) ? refuse_special()
                                                                        : PROBITY_ERROR_EXISTS;
 }
 
@@ -211,6 +229,7 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
     uint32_t number = 0, next = is_first ? 1 : session->names_number + 1;
     int has_pid = 0;
 
+    errno = 0;
     for (int try = 0; try < NAME_TRIES && result == PROBITY_ERROR_EXISTS; try++) {
         struct path path = {text, PROBITY_LIMIT_PATH, 0, 0};
         has_pid = path_expand(&path, session->settings.out, session->live.pid);
@@ -505,9 +524,7 @@ static int sites_append(struct probity_session *session, struct probity_append *
 /* While the lock is held, no tool treats the program as dead before its spool has a name. */
 static int lock_start(int descriptor)
 {
-    struct flock first = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-
-    return fcntl(descriptor, F_OFD_SETLK, &first) == 0;
+    return probity_segment_lock(descriptor, 0) == 0;
 }
 
 int probity_trace_file_begin(struct probity_session *session, int descriptor, uint64_t *ret_bytes,

@@ -68,7 +68,7 @@ int probity_segment_path(const char *path, uint32_t number, char *ret_path, size
     return length > 0 && (size_t)length < room ? 0 : PROBITY_ERROR_ARGUMENT;
 }
 
-static int fits_limit(size_t bytes)
+int probity_segment_fits_limit(uint64_t bytes)
 {
     struct rlimit limit;
 
@@ -129,20 +129,23 @@ static int populate(char *at, uint32_t chunks, uint32_t words, uint32_t present)
     return result;
 }
 
+int probity_segment_lock(int descriptor, int64_t at)
+{
+    struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+
+    return fcntl(descriptor, F_OFD_SETLK, &byte);
+}
+
 /* Maps the file and, if ret_locked is not NULL, takes the program's lock (doc/spool.md, "Alive or
  * dead"). The mapping keeps the open file, and so the lock, alive; no child inherits it. The
  * caller's descriptor stays open much longer, and a child forked by another thread inherits it, so
  * a separate open file holds the lock. */
 static char *map_held(int descriptor, size_t bytes, size_t window, uint32_t *ret_locked)
 {
-    struct flock program = {.l_type = F_WRLCK,
-                            .l_whence = SEEK_SET,
-                            .l_start = PROBITY_SPOOL_LOCK_PROGRAM,
-                            .l_len = 1};
     int file = ret_locked != NULL ? probity_os_open_again(descriptor) : descriptor;
 
     if (ret_locked != NULL)
-        *ret_locked = fcntl(file, F_OFD_SETLK, &program) == 0;
+        *ret_locked = probity_segment_lock(file, PROBITY_SPOOL_LOCK_PROGRAM) == 0;
     char *at = probity_os_map_aligned(file, bytes, window);
     /* A child must not store into its parent's records. */
     if (at != NULL && madvise(at, bytes, MADV_DONTFORK) != 0) {
@@ -206,7 +209,7 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
     uint32_t present = 0;
 
     probity_assert(header->chunks > 0 && probity_chunk_words_is_valid(header->chunk_words));
-    if (!fits_limit(bytes))
+    if (!probity_segment_fits_limit(bytes))
         return PROBITY_ERROR_LIMIT;
     /* Without a name if possible: until the trace records the name, the file could not be found. If
      * it cannot get a name then, another one takes its place. */

@@ -31,6 +31,12 @@ int probity_segment_path(const char *path, uint32_t number, char *ret_path, size
 int probity_segment_make(char *path, const struct probity_spool_header *header,
                          void **ret_segment, int *ret_unnamed, uint32_t *ret_present);
 
+/* Locks one byte for the open file, which must be writable. Returns 0, or -1 with errno. */
+int probity_segment_lock(int descriptor, int64_t at);
+
+/* Whether a file of this size is within RLIMIT_FSIZE, beyond which a write raises a signal. */
+int probity_segment_fits_limit(uint64_t bytes);
+
 /* Stores the program's name and the trace's path in segment 0, for lists of spools. */
 void probity_segment_describe(void *segment, const char *program, const char *trace_path);
 

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
  * address.c: opens files with libdwfl and caches the results. File names come from a trace and may
- * be anything: only regular ELF files are opened, and only those with the right build id are used.
+ * be anything (elf_file.h); only files with the right build id are used.
  */
 #include "symbols/address.h"
 
-#include <fcntl.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/os.h"
-#include "symbols/elfutils.h"
+#include "symbols/elf_file.h"
 #include "symbols/symbols.h"
 
 /* A file in which addresses were looked up, even if it could not be used. */
 struct file {
     char *path, *build_id;
-    Dwfl *session;
+    struct symbols_elf_file elf;
     Dwfl_Module *module; /* NULL: not used */
+    int has_places;      /* of its instructions */
     uint64_t bias;       /* libdwfl's address minus the address as linked */
     struct file *next;
 };
@@ -60,27 +57,6 @@ struct symbols_addresses *symbols_addresses_open(void (*no_memory)(void))
 /* ---- Files -------------------------------------------------------------------------------------
  */
 
-/* libdwfl would decompress any other file into memory, however large. */
-static int is_elf(int file)
-{
-    char magic[SELFMAG];
-
-    return pread(file, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
-}
-
-/* Reading a kernel file, whose size is 0, may have side effects. Returns -1 on failure. */
-static int open_elf(const char *path)
-{
-    int file = probity_os_open_regular(AT_FDCWD, path, O_RDONLY);
-    struct stat status;
-
-    if (file >= 0 && (fstat(file, &status) != 0 || status.st_size == 0 || !is_elf(file))) {
-        close(file);
-        return -1;
-    }
-    return file;
-}
-
 static int has_build_id(Dwfl_Module *module, const char *wanted)
 {
     const unsigned char *bits = NULL;
@@ -102,24 +78,17 @@ static int has_build_id(Dwfl_Module *module, const char *wanted)
 
 static void load(struct file *file)
 {
-    int descriptor = open_elf(file->path);
+    Dwfl_Module *module;
     GElf_Addr bias = 0;
 
-    if (descriptor < 0)
+    symbols_elf_file_open(file->path, &file->elf);
+    module = file->elf.module;
+    if (module == NULL || dwfl_module_getelf(module, &bias) == NULL ||
+        !has_build_id(module, file->build_id))
         return;
-    file->session = symbols_begin_offline();
-    Dwfl_Module *module = file->session != NULL ? dwfl_report_offline(file->session, "",
-                                                                      file->path, descriptor)
-                                                : NULL;
-    if (module == NULL) {
-        close(descriptor);
-        return;
-    }
-    dwfl_report_end(file->session, NULL, NULL);
-    if (dwfl_module_getelf(module, &bias) != NULL && has_build_id(module, file->build_id)) {
-        file->module = module;
-        file->bias = bias;
-    }
+    file->module = module;
+    file->bias = bias;
+    file->has_places = symbols_elf_file_dwarf(&file->elf) != NULL;
 }
 
 /* A list, because programs have few libraries. */
@@ -223,7 +192,7 @@ static int look_up(const struct file *file, uint64_t address, struct symbols_pla
         ret_place->offset = offset;
     }
     Dwarf_Addr bias;
-    Dwarf_Die *unit = find_unit(file->module, at, &bias);
+    Dwarf_Die *unit = file->has_places ? find_unit(file->module, at, &bias) : NULL;
     Dwarf_Line *line = unit != NULL ? dwarf_getsrc_die(unit, at - bias) : NULL;
     const char *path = line != NULL ? dwarf_linesrc(line, NULL, NULL) : NULL;
     if (path == NULL || dwarf_lineno(line, &number) != 0 || number <= 0)
@@ -296,8 +265,7 @@ void symbols_addresses_close(struct symbols_addresses *addresses)
         return;
     while ((file = addresses->files) != NULL) {
         addresses->files = file->next;
-        if (file->session != NULL)
-            dwfl_end(file->session);
+        symbols_elf_file_close(&file->elf);
         free(file->path);
         free(file->build_id);
         free(file);

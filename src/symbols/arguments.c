@@ -305,7 +305,8 @@ struct adding {
 static const struct machine *machine_of(const struct symbols_object *object, GElf_Addr *ret_bias)
 {
     GElf_Ehdr head;
-    Elf *elf = object->module != NULL ? dwfl_module_getelf(object->module, ret_bias) : NULL;
+    Dwfl_Module *module = object->file.module;
+    Elf *elf = module != NULL ? dwfl_module_getelf(module, ret_bias) : NULL;
 
     if (elf == NULL || gelf_getehdr(elf, &head) == NULL ||
         head.e_machine != PROBITY_CPU_ELF_MACHINE || head.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -358,15 +359,15 @@ static int has_hooks(const struct symbols_object *object)
     GElf_Addr bias, address;
     GElf_Word section;
     GElf_Sym symbol;
-    int count = dwfl_module_getsymtab(object->module);
+    int count = dwfl_module_getsymtab(object->file.module);
 
     for (int i = 0; i < count; i++) {
-        const char *name = dwfl_module_getsym_info(object->module, i, &symbol, &address, &section,
-                                                   NULL, NULL);
+        const char *name = dwfl_module_getsym_info(object->file.module, i, &symbol, &address,
+                                                   &section, NULL, NULL);
         if (name != NULL && is_hook(name, &symbol))
             return 1;
     }
-    return has_places(dwfl_module_getelf(object->module, &bias));
+    return has_places(dwfl_module_getelf(object->file.module, &bias));
 }
 
 static int is_wanted(const struct adding *adding, const char *rules, const char *symbol,
@@ -440,14 +441,14 @@ static void add_function(struct adding *adding, const char *symbol, const GElf_S
 
 static void add_symbols(struct adding *adding, GElf_Addr bias)
 {
-    int count = dwfl_module_getsymtab(adding->object->module);
+    int count = dwfl_module_getsymtab(adding->object->file.module);
 
     for (int i = 0; i < count; i++) {
         GElf_Sym symbol;
         GElf_Addr address;
         GElf_Word section;
-        const char *name = dwfl_module_getsym_info(adding->object->module, i, &symbol, &address,
-                                                   &section, NULL, NULL);
+        const char *name = dwfl_module_getsym_info(adding->object->file.module, i, &symbol,
+                                                   &address, &section, NULL, NULL);
         if (name != NULL && *name != '\0' && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
             symbol.st_shndx != SHN_UNDEF)
             add_function(adding, name, &symbol, address - bias);
@@ -488,7 +489,7 @@ static void identify(const struct adding *adding, struct probity_arguments_objec
     const unsigned char *bits;
     GElf_Addr address;
     struct stat status;
-    int bytes = dwfl_module_build_id(adding->object->module, &bits, &address);
+    int bytes = dwfl_module_build_id(adding->object->file.module, &bits, &address);
 
     if (bytes > 0 && bytes <= PROBITY_ARGUMENTS_BUILD_ID_MAX) {
         object->build_id_bytes = (uint32_t)bytes;

@@ -31,10 +31,11 @@
     X(dwfl_offline_section_address) X(dwfl_report_end) X(dwfl_report_offline) \
     X(dwfl_standard_find_debuginfo)
 
-/* Begins a session that reads files, because the addresses of their program in memory are unknown.
- * Call it before any other function of libdw. Returns NULL if the library cannot be loaded, after
- * reporting it (probity_library_load()), or out of memory. */
-Dwfl *symbols_begin_offline(void);
+/* Begins a session that reads files, because the addresses of their program in memory are unknown;
+ * finds_others: also separate files with their debugging information. Call it before any other
+ * function of libdw. Returns NULL if the library cannot be loaded, after reporting it
+ * (probity_library_load()), or out of memory. */
+Dwfl *symbols_begin_offline(int finds_others);
 
 #ifdef PROBITY_WITHOUT_DLOPEN
 static inline int symbols_elf_load(void)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * object.c: opens a file with libdwfl, which finds separate debugging information, and indexes its
- * functions once. The file name comes from a trace and may be anything: only regular files are
- * opened.
+ * functions once. The file name comes from a trace and may be anything (elf_file.h).
  */
 #include "symbols/object.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/array_grow.h"
 
@@ -71,29 +69,6 @@ static void index_object(struct symbols_object *object)
         qsort(object->entries, object->count, sizeof *object->entries, compare_entries);
 }
 
-/* Opening a pipe would block, and opening a device may have side effects. */
-static int is_regular(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-static void load(struct symbols_object *object)
-{
-    Dwarf_Addr bias;
-
-    object->session = symbols_begin_offline();
-    if (object->session == NULL)
-        return;
-    object->module = dwfl_report_offline(object->session, "", object->path, -1);
-    dwfl_report_end(object->session, NULL, NULL);
-    if (object->module != NULL)
-        object->dwarf = dwfl_module_getdwarf(object->module, &bias);
-    if (object->dwarf != NULL)
-        index_object(object);
-}
-
 struct symbols_object *symbols_object_open(const char *path)
 {
     struct symbols_object *object = calloc(1, sizeof *object);
@@ -105,15 +80,16 @@ struct symbols_object *symbols_object_open(const char *path)
         free(object);
         return NULL;
     }
-    if (is_regular(path))
-        load(object);
+    symbols_elf_file_open(path, &object->file);
+    object->dwarf = symbols_elf_file_dwarf(&object->file);
+    if (object->dwarf != NULL)
+        index_object(object);
     return object;
 }
 
 void symbols_object_close(struct symbols_object *object)
 {
-    if (object->session != NULL)
-        dwfl_end(object->session);
+    symbols_elf_file_close(&object->file);
     free(object->entries);
     free(object->addresses);
     free(object->path);

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "symbols/elfutils.h"
+#include "symbols/elf_file.h"
 
 struct symbols_entry {
     const char *name; /* points into the mapped file */
@@ -21,9 +21,8 @@ struct symbols_address {
 
 struct symbols_object {
     char *path;
-    Dwfl *session; /* NULL: nothing could be read */
-    Dwfl_Module *module;
-    Dwarf *dwarf;
+    struct symbols_elf_file file;
+    Dwarf *dwarf; /* NULL: none that may be used */
     struct symbols_entry *entries; /* sorted by name */
     size_t count, capacity;
     struct symbols_address *addresses; /* sorted, by the first call of symbols_object_at() */

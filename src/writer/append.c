@@ -5,21 +5,13 @@
 #include "writer/append.h"
 
 #include <errno.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/os.h"
 #include "probity.h"
-
-static int is_within_limit(uint64_t bytes)
-{
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-           bytes <= limit.rlim_cur;
-}
+#include "spool/segment.h"
 
 /* Returns 0, or an error if another process has changed the file: readers would not find blocks
  * after a gap, and an unlinked file would take up space until the program ends. */
@@ -41,7 +33,7 @@ int probity_append_bytes(struct probity_append *append, const void *bytes, size_
 
     probity_assert(append->descriptor >= 0 && count > 0);
     probity_assert(append->bytes_min <= append->committed);
-    if (!is_within_limit(append->committed + count)) {
+    if (!probity_segment_fits_limit(append->committed + count)) {
         append->error = EFBIG;
         return PROBITY_ERROR_WRITE;
     }
@@ -58,8 +50,8 @@ int probity_append_bytes(struct probity_append *append, const void *bytes, size_
         if (written <= 0) {
             append->error = written < 0 ? errno : EIO;
             /* If truncation fails too, a torn block remains, which readers skip. */
-            if (ftruncate(append->descriptor, (off_t)append->committed) != 0)
-                return PROBITY_ERROR_WRITE;
+            int truncated = ftruncate(append->descriptor, (off_t)append->committed);
+            (void)truncated;
             return PROBITY_ERROR_WRITE;
         }
         at += written;

@@ -434,8 +434,10 @@ int probity_pass_all(struct probity_pass *pass, int last)
         result = held_drain(pass, last);
     if (pass->watermark < before)
         pass->watermark = before;
-    if (result != 0 || (pass->batch_bytes == 0 && pass->append.committed == pass->synced_bytes))
-        return result != 0 ? result : probity_pass_write(pass);
+    if (result != 0 || last)
+        return result; /* END has what a SYNC has, and is written with what was gathered */
+    if (pass->batch_bytes == 0 && pass->append.committed == pass->synced_bytes)
+        return probity_pass_write(pass);
     result = sync_write(pass, PROBITY_BLOCK_SYNC, 0);
     pass->synced_bytes = pass->append.committed;
     return result;

@@ -62,7 +62,8 @@ void probity_pass_release(struct probity_pass *pass);
 int probity_pass_full(struct probity_pass *pass);
 
 /* Drains open chunks as far as they are stored, then the full ones, and advances the watermark;
- * then writes a SYNC if there was anything. last: also chunks that wait for a hole. */
+ * then writes a SYNC if there was anything. last: also drains chunks that wait for a hole, and
+ * leaves what it has gathered and the SYNC to probity_pass_end(). */
 int probity_pass_all(struct probity_pass *pass, int last);
 
 /* Writes an event at this tick, or at the last SYNC if that is later, as a record of the writer

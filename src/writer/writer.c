@@ -23,6 +23,7 @@
 #include "base/thread_count.h"
 #include "probity_scope.h"
 #include "spool/control.h"
+#include "spool/segment.h"
 #include "writer/dumps.h"
 #include "writer/pass.h"
 #include "writer/profile.h"
@@ -69,15 +70,11 @@ static int open_high(const char *path, int flags)
  * inherits the table. */
 static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
 {
-    struct flock drainer = {.l_type = F_WRLCK,
-                            .l_whence = SEEK_SET,
-                            .l_start = PROBITY_SPOOL_LOCK_DRAINER,
-                            .l_len = 1};
     int descriptor = open_high(writer->spool_path, O_RDWR);
 
     probity_assert(writer->spool_path != NULL);
     if (descriptor >= 0)
-        fcntl(descriptor, F_OFD_SETLK, &drainer);
+        probity_segment_lock(descriptor, PROBITY_SPOOL_LOCK_DRAINER);
     *ret_descriptor = descriptor;
 }
 

@@ -50,6 +50,24 @@ quiet "taken name"
 PROBITY_OUT=$WORK/kept PROBITY_OVERWRITE=1 "$PROGRAMS/hostile" go_on 1000 > output 2> errors || true
 expect "overwritten" 3000 "$("$PROBITY" csv kept | wc -l)"
 
+# Links and special files are neither followed nor replaced, and are called that.
+fresh
+echo kept > kept
+for name in trace.csv trace.csv.probity trace; do
+    ln -s "$WORK/kept" "$name"
+    for overwrite in 0 1; do
+        unnoticed "$name is a link" "$WORK/${name%.probity}: exists, and is a symbolic link or" \
+            20000 env "PROBITY_OUT=$WORK/${name%.probity}" PROBITY_OVERWRITE=$overwrite
+    done
+    rm "$name"
+    mkdir "$name"
+    unnoticed "$name is a directory" "${name%.probity}: exists, and is a symbolic link or" \
+        20000 env "PROBITY_OUT=$WORK/${name%.probity}"
+    rmdir "$name"
+done
+expect "the target of links" kept "$(cat kept)"
+nothing_made "links"
+
 # Spool directories that are missing, a file, a link, open to others, or owned by another user.
 fresh
 unnoticed "spool: missing" "none/below" 20000 "${out[@]}" PROBITY_SPOOL_DIR=/dev/shm/none/below

@@ -56,6 +56,30 @@ END
 )"
 expect "files" "run.probity" "$(ls served)"
 
+# The address is a secret, and every user can read command lines: the browser gets the name of a
+# private file that leads there, and that is removed with the server.
+mkdir bin private
+cat > bin/xdg-open << 'END'
+#!/bin/sh
+stat -c %a "$1" > mode
+cp "$1" redirect.html
+echo "$#" "$@" > reported
+END
+chmod +x bin/xdg-open
+PATH=$WORK/bin:$PATH TMPDIR=$WORK/private "$PROBITY" view --serve --open run.probity \
+    > opened 2> errors &
+opener=$!
+wait_until "$opener" has_lines reported 1
+expect "the file of --open: mode" 600 "$(cat mode)"
+expect "the file of --open: name" 1 "$(grep -c "^1 $WORK/private/probity-......\.html$" reported)"
+grep -qF "url=$(cat opened)\"" redirect.html || fail "the file of --open: $(cat redirect.html)"
+token=$(sed 's,.*/\([0-9a-f]*\)/$,\1,' opened)
+expect "the token's length" 32 "${#token}"
+! tr '\0' ' ' < "/proc/$opener/cmdline" | grep -qF "$token" || fail "the token is in a command line"
+kill "$opener"
+wait "$opener" || true
+expect "the file of --open, later" "" "$(ls private)"
+
 if [ "${BROWSER:-yes}" = yes ] && command -v /usr/bin/chromium > /dev/null &&
     command -v node > /dev/null; then
     MODULES=$BUILD/npm-view

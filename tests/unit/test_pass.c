@@ -37,7 +37,7 @@ static size_t segment_bytes;
 static struct {
     uint64_t watermark, ids[RECORDS_MAX];
     uint32_t kinds[RECORDS_MAX];
-    int count, late;
+    int count, late, syncs;
 } found;
 
 static uint64_t now(void)
@@ -146,6 +146,7 @@ static void read_file(void)
         assert_int_equal(probity_sync_get(payload, header.payload_bytes, &sync), 0);
         assert_true(sync.watermark >= found.watermark);
         found.watermark = sync.watermark;
+        found.syncs += header.type == PROBITY_BLOCK_SYNC;
     }
 }
 
@@ -260,8 +261,27 @@ static void a_pass_over_full_chunks_leaves_the_watermark(void **state)
     expect_hits("5");
     *hole = inside;
     assert_int_equal(probity_pass_all(&pass, 1), 0);
+    assert_int_equal(probity_pass_end(&pass, PROBITY_END_STOPPED), 0);
     expect_hits("5 1 2 3");
     assert_int_equal(found.late, 0);
+}
+
+/* END replaces the last SYNC, and is in the same write as the last records. */
+static void an_end_needs_no_sync(void **state)
+{
+    (void)state;
+    open_chunk();
+    put(hit(1));
+    assert_int_equal(probity_pass_all(&pass, 0), 0);
+    put(hit(2));
+    hand_over();
+    assert_int_equal(probity_pass_all(&pass, 1), 0);
+    expect_hits("1");
+    assert_int_equal(live.header->committed, pass.append.committed);
+    assert_int_equal(probity_pass_end(&pass, PROBITY_END_STOPPED), 0);
+    expect_hits("1 2");
+    assert_int_equal(found.syncs, 1);
+    assert_int_equal(live.header->committed, pass.append.committed);
 }
 
 static void *send_id(void *ret_id)
@@ -341,6 +361,7 @@ static void a_ring_keeps_the_newest_and_all_names(void **state)
     for (int i = 0; i < found.count; i++)
         assert_int_equal(found.kinds[i], PROBITY_EVENT_PROBE_NAME);
     assert_int_equal(probity_pass_all(&pass, 1), 0);
+    assert_int_equal(probity_pass_end(&pass, PROBITY_END_STOPPED), 0);
     read_file();
     assert_int_equal(found.count, CHUNKS / 4 + 2 * (CHUNKS - CHUNKS / 4));
     for (int i = CHUNKS / 4, id = CHUNKS / 4; i < found.count; i += 2)
@@ -463,6 +484,7 @@ int main(void)
         WITH_FILE(a_hit_on_its_way_to_other_words_holds_the_watermark),
         WITH_FILE(a_chunk_stays_its_owners_while_that_may_store),
         WITH_FILE(a_pass_over_full_chunks_leaves_the_watermark),
+        WITH_FILE(an_end_needs_no_sync),
         WITH_FILE(a_chunk_of_the_dead_is_freed),
         WITH_FILE(nothing_is_freed_that_could_not_be_written),
         WITH_FILE(a_ring_keeps_the_newest_and_all_names),

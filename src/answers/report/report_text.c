@@ -476,6 +476,21 @@ void probity_report_put_waiting(FILE *stream, const char *what, uint64_t waiting
                 waiting, what, probity_text_s(waiting), probity_text_were(waiting));
 }
 
+void probity_report_put_unknown_waiting(FILE *stream, const struct probity_reader *reader)
+{
+    struct probity_costs costs;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        probity_costs_of(facts, &costs);
+        if ((facts->info.flags & PROBITY_INFO_CPU_TIME) != 0 || !costs.is_known)
+            continue;
+        fputs("waiting: unknown, because CPU time was not recorded; the stated errors cover "
+              "neither waiting nor the time of other programs\n", stream);
+        return;
+    }
+}
+
 void probity_report_foot(FILE *stream, int has_color, const struct probity_reader *reader,
                          const struct probity_scopes_repairs *repairs)
 {
@@ -497,19 +512,25 @@ static uint64_t rough_of(const struct probity_report_function *functions, size_t
     return rough;
 }
 
-/* Number of functions shown with errors that were off the CPU for longer than these: asleep, or
- * because other threads ran. */
+static int has_errors(const struct table *table)
+{
+    int is_shown = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        is_shown |= heads[table->keys[i]].group == GROUP_CORRECTED;
+    return is_shown;
+}
+
+/* Number of functions that were off the CPU for longer than their errors: asleep, or because other
+ * threads ran. */
 static uint64_t waiting_of(const struct probity_report_function *functions, size_t count,
                            const struct table *table)
 {
     const enum probity_report_key off = PROBITY_REPORT_OFF_TOTAL;
     const enum probity_report_key error = PROBITY_REPORT_TOTAL_ERROR;
     uint64_t waiting = 0;
-    int is_shown = 0;
 
-    for (size_t i = 0; i < table->count; i++)
-        is_shown |= heads[table->keys[i]].group == GROUP_CORRECTED;
-    for (size_t i = 0; is_shown && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct probity_report_sums *sums = &functions[i].sums;
         waiting += probity_report_is_known(sums, off, table->is_cpu_known) &&
                    probity_report_is_known(sums, error, table->is_cpu_known) &&
@@ -745,6 +766,9 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                 "mode uses wide buckets\n", rough, probity_text_s(rough),
                 100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
     probity_report_put_overhead(stream, reader);
-    probity_report_put_waiting(stream, "function", waiting_of(functions, shown, &table));
+    if (has_errors(&table)) {
+        probity_report_put_waiting(stream, "function", waiting_of(functions, shown, &table));
+        probity_report_put_unknown_waiting(stream, reader);
+    }
     probity_report_foot(stream, layout->has_color, reader, repairs);
 }

@@ -273,6 +273,7 @@ static void put_errors(const struct table *table, const struct probity_tree_answ
 {
     probity_report_put_overhead(table->stream, answer->reader);
     probity_report_put_waiting(table->stream, "path", waiting_of(table, answer));
+    probity_report_put_unknown_waiting(table->stream, answer->reader);
 }
 
 static uint64_t removed_of(const struct probity_reader *reader)

@@ -78,7 +78,7 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
         uint64_t realtime = probity_clock_read(kind, CLOCK_REALTIME);
         uint64_t monotonic = probity_clock_read(kind, CLOCK_MONOTONIC);
         uint64_t width = probity_clock_ticks(kind) - first;
-        if (width >= narrowest)
+        if (width > narrowest)
             continue;
         narrowest = width;
         ret_moment->ticks = first + width / 2;
@@ -86,7 +86,6 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
         ret_moment->monotonic_ns = monotonic;
         ret_moment->realtime_ns = realtime;
     }
-    probity_assert(narrowest != UINT64_MAX);
     uint64_t width_ns = rate != 0 ? probity_ns_of_ticks(narrowest, rate) : narrowest;
     ret_moment->width_ns = width_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)width_ns;
     errno = before;
@@ -119,7 +118,7 @@ uint64_t probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
         uint64_t first = probity_clock_ticks(kind);
         uint64_t cpu = probity_clock_read(kind, CLOCK_THREAD_CPUTIME_ID);
         uint64_t width = probity_clock_ticks(kind) - first;
-        if (width >= narrowest)
+        if (width > narrowest) /* not >=: the first one is taken, even if the clock went back */
             continue;
         narrowest = width;
         ret_cpu->tick = first + width / 2;

@@ -89,7 +89,7 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
         uint64_t first = probity_clock_ticks(kind);
         uint64_t performance = performance_ns(), realtime = realtime_ns();
         uint64_t width = probity_clock_ticks(kind) - first;
-        if (width >= narrowest)
+        if (width > narrowest)
             continue;
         narrowest = width;
         ret_moment->ticks = first + width / 2;
@@ -120,7 +120,7 @@ uint64_t probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
     for (int i = 0; i < CPU_TRIES; i++) {
         uint64_t first = probity_clock_ticks(kind), cpu = probity_own_time_read();
         uint64_t width = probity_clock_ticks(kind) - first;
-        if (width >= narrowest)
+        if (width > narrowest)
             continue;
         narrowest = width;
         ret_cpu->tick = first + width / 2;
