@@ -97,7 +97,7 @@ DUMPS_SRC := $(addprefix src/,base/conditions.c base/selection.c format/dump.c r
 # a summary. It has a separate copy of the code that it shares with libprobity, and needs only libc.
 PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c src/base/cpu_return.c \
                src/base/library.c src/base/conditions.c src/base/window.c \
-               $(addprefix src/reader/,activity.c ahead.c ahead_hits.c align.c bundle.c hosts.c hosts_links.c hosts_place.c index_build.c index_group.c index_write.c thread_stack.c), \
+               $(addprefix src/reader/,activity.c ahead.c ahead_hits.c align.c bundle.c hosts.c hosts_links.c hosts_place.c index_build.c index_group.c index_write.c runs.c thread_stack.c), \
                $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
              $(addprefix src/writer/,append.c pass.c profile.c recover.c) \

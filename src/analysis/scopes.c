@@ -14,93 +14,27 @@
 #include <stdlib.h>
 
 #include "analysis/scopes_cost.h"
+#include "analysis/scopes_stack.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "base/hashtable.h"
 #include "probity.h"
 
 /* Small at first, because there may be a great many threads. */
-enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1, RECENT_USES = 8 };
+enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1 };
 
 /* A trace does not record when threads end. If there are more than this, those without open scopes
  * are dropped after a time without records. */
 enum { THREADS_KEPT = 1024 };
 #define IDLE_NS UINT64_C(10000000000)
 
-/* A function in a thread. Open scopes point here, so its address is stable. */
-struct function_use {
-    struct probity_link link;
-    uint64_t key;
-    uint32_t active; /* how often it is on the stack */
-    uint32_t latest; /* depth + 1 of its innermost activation, or 0 */
-    void *of_function[PROBITY_SCOPES_OF_COUNT];
-};
-
-struct open_scope {
-    struct probity_scope scope;
-    struct function_use *use;
-    struct probity_scope_time paused_at; /* valid if is_paused */
-    uint32_t outer; /* value of use->latest without this activation */
-    uint32_t floor; /* depth of the outermost scope whose callers include this one's time */
-    uint32_t is_pending; /* began in the range */
-};
-
-struct closed_scope {
-    uint32_t depth;
-    int is_counted; /* whether it is part of the caller's times */
-    uint64_t enter_tick, enter_wall_ns, enter_cpu_ns, leave_cpu_ns;
-    struct probity_scope_time elapsed, total;
-};
-
-struct scope_thread {
-    struct open_scope *stack;
-    uint32_t depth, capacity;
-    struct probity_scope_time now; /* of the latest record; CPU time never decreases */
-    struct probity_scope_time before; /* of the previous record */
-    struct probity_hashtable uses;
-    struct function_use *recent[RECENT_USES]; /* found last, by key */
-    struct closed_scope *closed; /* a ring */
-    uint32_t closed_first, closed_count, closed_capacity; /* capacity: a power of two, or 0 */
-    uint64_t last_tick; /* of the latest record, if costs are enabled */
-};
-
-struct probity_scopes {
-    struct scope_thread **threads; /* by slot; NULL: not seen yet */
-    uint32_t thread_count;
-    size_t live_count, sweep_count; /* not NULL; at how many to look for idle ones */
-    struct probity_scopes_repairs repairs;
-    uint64_t from_ns, range_ns; /* the range is [from_ns, from_ns + range_ns) */
-    uint64_t pending;
-    uint8_t is_off[PROBITY_READER_TRACES_MAX + 1]; /* profiling of the process */
-    struct probity_scopes_costs costs;
-};
-
 int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probity_reader *reader)
 {
     return probity_scope_cost_open(&scopes->costs, reader);
 }
 
-/* One by one: a load of both waits until both have been stored. */
-static inline void copy_time(struct probity_scope_time *to, const struct probity_scope_time *from)
-{
-    to->wall_ns = from->wall_ns;
-    to->cpu_ns = from->cpu_ns;
-}
-
-static inline int is_in_range(const struct probity_scopes *scopes, uint64_t wall_ns)
-{
-    return wall_ns - scopes->from_ns < scopes->range_ns;
-}
-
 /* ---- A thread's functions ----------------------------------------------------------------------
  */
-
-/* A function without a declaration is identified by its number; no address has the highest bit
- * set. */
-static inline uint64_t key_of(const struct probity_function *function, uint32_t number)
-{
-    return function != NULL ? (uint64_t)(uintptr_t)function : UINT64_C(1) << 63 | number;
-}
 
 /* Finds or adds a function. NULL if out of memory. */
 static struct function_use *find_use(struct scope_thread *thread, uint64_t key)
@@ -121,15 +55,10 @@ static struct function_use *find_use(struct scope_thread *thread, uint64_t key)
     return use;
 }
 
-/* Functions are aligned, and numbers are not, so that neither few of them collide. */
-static inline struct function_use **recent_of(struct scope_thread *thread, uint64_t key)
+static inline struct function_use *use_of(struct scope_thread *thread, uint64_t key,
+                                          uint32_t number)
 {
-    return &thread->recent[(key ^ key >> 5) % RECENT_USES];
-}
-
-static inline struct function_use *use_of(struct scope_thread *thread, uint64_t key)
-{
-    struct function_use **recent = recent_of(thread, key);
+    struct function_use **recent = scopes_recent_of(thread, number);
 
     if (__builtin_expect(*recent == NULL || (*recent)->key != key, 0))
         *recent = find_use(thread, key);
@@ -139,14 +68,7 @@ static inline struct function_use *use_of(struct scope_thread *thread, uint64_t 
 /* ---- Closed siblings ---------------------------------------------------------------------------
  */
 
-static struct closed_scope *closed_at(struct scope_thread *thread, uint32_t index)
-{
-    return &thread->closed[(thread->closed_first + index) & (thread->closed_capacity - 1)];
-}
-
-/* If the ring is full and cannot grow, because of its limit or lack of memory, its oldest entry is
- * dropped. Returns 0 if the ring has no entry at all. */
-static int make_place(struct scope_thread *thread)
+int probity_scopes_make_place(struct scope_thread *thread)
 {
     uint32_t capacity = thread->closed_capacity > 0 ? 2 * thread->closed_capacity : CLOSED_FIRST;
     struct closed_scope *closed =
@@ -158,35 +80,12 @@ static int make_place(struct scope_thread *thread)
         return thread->closed_capacity > 0;
     }
     for (uint32_t i = 0; i < thread->closed_count; i++)
-        closed[i] = *closed_at(thread, i);
+        closed[i] = *scopes_closed_at(thread, i);
     free(thread->closed);
     thread->closed = closed;
     thread->closed_first = 0;
     thread->closed_capacity = capacity;
     return 1;
-}
-
-/* Drops the closing scope's callees, which no later scope can adopt. All siblings are kept, because
- * only a checkpoint shows that a function is deferred. */
-static inline void keep_closed(struct scope_thread *thread, const struct probity_scope *scope,
-                               int is_counted)
-{
-    while (thread->closed_count > 0 &&
-           closed_at(thread, thread->closed_count - 1)->depth > scope->depth)
-        thread->closed_count--;
-    if (__builtin_expect(thread->closed_count == thread->closed_capacity, 0) &&
-        !make_place(thread))
-        return;
-    thread->closed_count++;
-    struct closed_scope *closed = closed_at(thread, thread->closed_count - 1);
-    closed->depth = scope->depth;
-    closed->is_counted = is_counted;
-    closed->enter_tick = scope->enter_tick;
-    closed->enter_wall_ns = scope->enter_wall_ns;
-    closed->enter_cpu_ns = scope->enter_cpu_ns;
-    closed->leave_cpu_ns = thread->now.cpu_ns;
-    copy_time(&closed->elapsed, &scope->elapsed);
-    copy_time(&closed->total, &scope->total);
 }
 
 /* ---- Opening and closing -----------------------------------------------------------------------
@@ -206,64 +105,21 @@ static int grow_stack(struct scope_thread *thread)
     return 0;
 }
 
-/* Opens a scope of a function at the time of the event. The stack has room. */
-static inline struct open_scope *push_use(struct probity_scopes *scopes,
-                                          struct scope_thread *thread, struct function_use *use,
-                                          const struct probity_event *event)
+static inline struct scope_begin begin_of(const struct probity_event *event)
 {
-    struct open_scope *open = &thread->stack[thread->depth];
-    struct probity_scope *scope = &open->scope;
-    const struct probity_scope_time none = {0, 0};
-    open->use = use;
-    /* Assigned one by one: compilers clear a whole structure with a slow loop. */
-    scope->function = event->function;
-    scope->trace = event->trace;
-    scope->number = event->id;
-    scope->depth = thread->depth;
-    /* A scope called in a pause is not part of the callers' totals. */
-    open->floor = thread->depth == 0             ? 0
-                  : open[-1].scope.is_paused ? thread->depth
-                                             : open[-1].floor;
-    open->outer = use->latest;
-    scope->recursion =
-        open->outer > open->floor ? thread->stack[open->outer - 1].scope.recursion + 1 : 0;
-    use->latest = thread->depth + 1;
-    scope->enter_tick = event->tick;
-    scope->enter_wall_ns = event->wall_ns;
-    scope->enter_cpu_ns = thread->now.cpu_ns;
-    copy_time(&scope->elapsed, &none);
-    copy_time(&scope->children, &none);
-    copy_time(&scope->paused, &none);
-    copy_time(&scope->total, &none);
-    scope->is_paused = 0;
-    scope->is_untimed = scopes->is_off[event->trace];
-    if (__builtin_expect(scopes->costs.count > 0, 0))
-        probity_scope_cost_begin(&scopes->costs, scope);
-    scope->user = NULL;
-    scope->of_function = use->of_function;
-    open->is_pending = (uint32_t)is_in_range(scopes, event->wall_ns);
-    scopes->pending += open->is_pending;
-    use->active++;
-    thread->depth++;
-    return open;
+    return (struct scope_begin){event->function, event->trace, event->id, event->tick,
+                                event->wall_ns};
 }
 
-/* The same for any function. NULL if out of memory. */
-static __attribute__((noinline)) struct open_scope *
-push(struct probity_scopes *scopes, struct scope_thread *thread, const struct probity_event *event)
+__attribute__((noinline)) struct open_scope *
+probity_scopes_push(struct probity_scopes *scopes, struct scope_thread *thread,
+                    const struct probity_event *event)
 {
     if (thread->depth == thread->capacity && grow_stack(thread) != 0)
         return NULL;
-    struct function_use *use = use_of(thread, key_of(event->function, event->id));
-    return use != NULL ? push_use(scopes, thread, use, event) : NULL;
-}
-
-/* A scope called in a pause of its caller is not subtracted from the caller's self time, which
- * already excludes the whole pause. */
-static inline void add_to_caller(struct open_scope *caller, const struct probity_scope *scope)
-{
-    probity_scope_time_add(&caller->scope.children, scope->elapsed);
-    probity_scope_time_add(&caller->scope.total, scope->total);
+    struct function_use *use = use_of(thread, scopes_key_of(event->function, event->id), event->id);
+    return use != NULL ? scopes_push_use(scopes, thread, use, begin_of(event),
+                                         scopes->costs.count > 0) : NULL;
 }
 
 static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
@@ -271,27 +127,9 @@ static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
                              const struct probity_scopes_listener *listener,
                              const struct probity_event *event)
 {
-    struct scope_thread *thread = scopes->threads[slot];
-    struct open_scope *open = &thread->stack[thread->depth - 1];
-    struct open_scope *caller = thread->depth > 1 ? open - 1 : NULL;
-    struct probity_scope *scope = &open->scope;
-    struct probity_scope_time enter = {scope->enter_wall_ns, scope->enter_cpu_ns};
+    const struct probity_scope *scope = scopes_end_top(scopes, scopes->threads[slot], how,
+                                                       scopes->costs.count > 0);
 
-    scope->elapsed = probity_scope_time_less(thread->now, enter);
-    if (scope->is_paused)
-        probity_scope_time_add(&scope->paused,
-                               probity_scope_time_less(thread->now, open->paused_at));
-    probity_scope_time_add(&scope->total, probity_scope_self(scope));
-    int is_counted = caller != NULL && !caller->scope.is_paused;
-    if (is_counted)
-        add_to_caller(caller, scope);
-    if (__builtin_expect(scopes->costs.count > 0, 0))
-        probity_scope_cost_end(&scopes->costs, scope, how, is_counted ? &caller->scope : NULL);
-    keep_closed(thread, scope, is_counted);
-    open->use->active--;
-    open->use->latest = open->outer;
-    scopes->pending -= open->is_pending;
-    thread->depth--;
     if (listener->closed != NULL)
         listener->closed(listener->context, scope, how, slot, event);
 }
@@ -316,12 +154,12 @@ static __attribute__((noinline)) int
 enter(struct probity_scopes *scopes, struct scope_thread *thread,
       const struct probity_scopes_listener *listener, const struct probity_event *event)
 {
-    uint64_t key = key_of(event->function, event->id);
-    struct function_use *use = *recent_of(thread, key);
+    struct function_use *use =
+        scopes_recent_use(thread, scopes_key_of(event->function, event->id), event->id);
     struct open_scope *open =
-        __builtin_expect(thread->depth < thread->capacity && use != NULL && use->key == key, 1)
-            ? push_use(scopes, thread, use, event)
-            : push(scopes, thread, event);
+        __builtin_expect(thread->depth < thread->capacity && use != NULL, 1)
+            ? scopes_push_use(scopes, thread, use, begin_of(event), scopes->costs.count > 0)
+            : probity_scopes_push(scopes, thread, event);
 
     if (__builtin_expect(open == NULL, 0))
         return PROBITY_ERROR_MEMORY;
@@ -340,13 +178,13 @@ static __attribute__((noinline)) int
 leave_other(struct probity_scopes *scopes, struct scope_thread *thread, uint64_t key,
             const struct probity_scopes_listener *listener, const struct probity_event *event)
 {
-    struct function_use *use = use_of(thread, key);
+    struct function_use *use = use_of(thread, key, event->id);
     uint32_t depth = thread->depth;
 
     if (use == NULL)
         return PROBITY_ERROR_MEMORY;
     if (use->active == 0) {
-        scopes->repairs.orphans += (uint64_t)is_in_range(scopes, event->wall_ns);
+        scopes->repairs.orphans += (uint64_t)scopes_is_in_range(scopes, event->wall_ns);
         return 0;
     }
     while (thread->stack[depth - 1].use != use)
@@ -360,7 +198,7 @@ static __attribute__((noinline)) int
 leave(struct probity_scopes *scopes, struct scope_thread *thread,
       const struct probity_scopes_listener *listener, const struct probity_event *event)
 {
-    uint64_t key = key_of(event->function, event->id);
+    uint64_t key = scopes_key_of(event->function, event->id);
 
     if (__builtin_expect(
             thread->depth == 0 || thread->stack[thread->depth - 1].use->key != key, 0))
@@ -381,7 +219,7 @@ static const struct closed_scope *adopt(struct scope_thread *thread, struct open
     struct closed_scope *first = NULL, *before = NULL;
 
     for (uint32_t i = thread->closed_count; i > 0 && before == NULL; i--) {
-        struct closed_scope *closed = closed_at(thread, i - 1);
+        struct closed_scope *closed = scopes_closed_at(thread, i - 1);
         if (closed->depth != open->scope.depth)
             break;
         if (closed->enter_tick < open->scope.enter_tick) {
@@ -433,7 +271,7 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
     while (depth > 0 && thread->stack[depth - 1].scope.enter_tick > event->entered_tick)
         depth--;
     unwind_to(scopes, thread, depth, listener, event);
-    struct open_scope *open = push(scopes, thread, event);
+    struct open_scope *open = probity_scopes_push(scopes, thread, event);
     if (open == NULL)
         return PROBITY_ERROR_MEMORY;
     open->scope.enter_tick = event->entered_tick;
@@ -456,7 +294,7 @@ static void pause_scope(struct probity_scopes *scopes, struct scope_thread *thre
     struct open_scope *open = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
 
     if (open == NULL || open->scope.is_paused) {
-        scopes->repairs.pauses_unmatched += (uint64_t)is_in_range(scopes, event->wall_ns);
+        scopes->repairs.pauses_unmatched += (uint64_t)scopes_is_in_range(scopes, event->wall_ns);
         return;
     }
     open->scope.is_paused = 1;
@@ -469,7 +307,7 @@ static void resume_scope(struct probity_scopes *scopes, struct scope_thread *thr
     struct open_scope *open = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
 
     if (open == NULL || !open->scope.is_paused) {
-        scopes->repairs.resumes_unmatched += (uint64_t)is_in_range(scopes, event->wall_ns);
+        scopes->repairs.resumes_unmatched += (uint64_t)scopes_is_in_range(scopes, event->wall_ns);
         return;
     }
     open->scope.is_paused = 0;
@@ -497,7 +335,7 @@ static uint64_t wall_between(const struct probity_scope *scope, const struct pro
 static void disown(struct scope_thread *thread, struct open_scope *open, uint64_t from, uint64_t to)
 {
     for (uint32_t i = thread->closed_count; i > 0; i--) {
-        struct closed_scope *closed = closed_at(thread, i - 1);
+        struct closed_scope *closed = scopes_closed_at(thread, i - 1);
         if (closed->depth <= open->scope.depth)
             return;
         if (closed->depth > open->scope.depth + 1 || !closed->is_counted ||
@@ -645,12 +483,8 @@ static inline int put_of(struct probity_scopes *scopes, struct scope_thread *thr
                          const struct probity_event *event,
                          const struct probity_scopes_listener *listener)
 {
-    copy_time(&thread->before, &thread->now);
-    thread->now.wall_ns = event->wall_ns;
-    /* Other events do not read the CPU clock, so after a sleep their CPU time is too high. */
-    if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns &&
-        probity_event_is_record(event->kind))
-        thread->now.cpu_ns = event->cpu_ns;
+    scopes_take_time(thread, event->wall_ns, event->cpu_ns,
+                     event->cpu_known && probity_event_is_record(event->kind));
     if (__builtin_expect(scopes->costs.count > 0, 0))
         return put_costed(scopes, thread, listener, event);
     return put_plain(scopes, thread, listener, event);

@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "reader/ahead.h"
+#include "reader/run.h"
 
 enum { JOBS_MAX = 1024 };
 
@@ -74,6 +75,7 @@ int cli_jobs_are_many(void)
 
 void cli_jobs_use(struct probity_reader_options *options)
 {
+    options->runs = &probity_run_steps;
     if (!cli_jobs_are_many())
         return;
     options->ahead = &probity_ahead_steps;

@@ -97,13 +97,60 @@ static int pass_end(struct cli_query *answer, struct probity_reader *reader,
     return steps->is_windowed ? probity_reader_skip_rest(reader) : 0;
 }
 
+static unsigned kinds_since(const struct probity_run *run, uint64_t begin_ns)
+{
+    unsigned kinds = 0;
+
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->events[i].wall_ns >= begin_ns)
+            kinds |= 1U << (probity_run_code_of(run, i)->kind & 31);
+    }
+    return kinds;
+}
+
+int cli_query_put_each(const struct probity_run *run,
+                       int (*put)(void *context, const struct probity_event *event), void *context)
+{
+    int error = 0;
+
+    for (size_t i = 0; error >= 0 && i < run->count; i++)
+        error = put(context, probity_run_event_at(run, i));
+    return error < 0 ? error : 0;
+}
+
+int cli_query_put_runs(struct probity_reader *reader, const struct cli_query_pass *pass,
+                       uint64_t begin_ns, uint64_t end_ns, unsigned *seen)
+{
+    struct probity_run run;
+    int error = 0;
+
+    while (error == 0 && probity_reader_next_run(reader, end_ns, &run) > 0) {
+        if ((run.kinds & ~*seen) != 0)
+            *seen |= kinds_since(&run, begin_ns);
+        error = pass->put_run != NULL ? pass->put_run(pass->context, &run)
+                                      : cli_query_put_each(&run, pass->put, pass->context);
+    }
+    return error;
+}
+
+/* Whether each event is wanted. */
+static int wants_all(const struct cli_query *answer)
+{
+    return answer->tids.count == 0 && answer->probes.count == 0 && answer->within == NULL;
+}
+
 int cli_query_read(struct cli_query *answer, struct probity_reader *reader,
                    const struct cli_query_pass *pass)
 {
     const struct probity_event *event, *wanted;
-    int got = 0, error = cli_query_restart(answer);
+    int got = 0, error = cli_query_restart(answer), has_runs = wants_all(answer);
 
-    while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
+    while (error == 0) {
+        if (has_runs)
+            error = cli_query_put_runs(reader, pass, answer->begin_ns, answer->end_ns,
+                                       &answer->seen);
+        if (error != 0 || (got = probity_reader_next(reader, &event)) <= 0)
+            break;
         wanted = event;
         int wants = cli_query_wants(answer, &wanted);
         error = wants > 0 ? put_all(answer, pass, wanted) : wants;
@@ -147,7 +194,8 @@ int cli_query_read_again(struct cli_query *answer, const struct probity_reader *
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
 {
     const struct cli_query_steps *steps = answer->steps;
-    const struct cli_query_pass pass = {steps->put, steps->pending, answer->context};
+    const struct cli_query_pass pass = {steps->put, steps->pending, answer->context,
+                                        steps->put_run};
     int error = 0;
 
     if (steps->is_empty != NULL && steps->is_empty(answer->context, reader))

@@ -17,6 +17,7 @@
 #include "cli/patterns.h"
 #include "cli/time_range.h"
 #include "cli/within.h"
+#include "reader/run.h"
 
 /* Functions that make an answer in two parts, each from the events of some of the threads, for
  * traces without a time range and without --tid. Each returns 0 or an error. */
@@ -25,6 +26,7 @@ struct cli_query_parts {
     int (*is_possible)(void *context);
     int (*make)(void *context, void **ret_part);
     int (*put)(void *part, const struct probity_event *event); /* by one thread for each part */
+    int (*put_run)(void *part, const struct probity_run *run); /* NULL: each is put alone */
     /* Whether two complete parts may be joined; NULL: they always may. */
     int (*are_joinable)(const void *left, const void *right);
     /* Adds a complete part to the answer, after open. */
@@ -40,6 +42,7 @@ struct cli_query_steps {
     /* Called before the first event; from_ns and to_ns are 0 without a range. */
     int (*open)(void *context, uint64_t from_ns, uint64_t to_ns);
     int (*put)(void *context, const struct probity_event *event);
+    int (*put_run)(void *context, const struct probity_run *run); /* NULL: each is put alone */
     /* Number of calls, or periods of other kinds, that began in the range and have not ended;
      * without them, nothing after the range matters. NULL: there are none. */
     uint64_t (*pending)(void *context);
@@ -152,11 +155,22 @@ struct cli_query_pass {
     int (*put)(void *context, const struct probity_event *event);
     uint64_t (*pending)(void *context); /* may be NULL */
     void *context;
+    /* Puts a run of events in the same way as one by one; NULL: there is no faster way. */
+    int (*put_run)(void *context, const struct probity_run *run);
 };
 
 /* Puts the events that pass --tid, --probe and --function. Returns 0 or an error. */
 int cli_query_read(struct cli_query *answer, struct probity_reader *reader,
                    const struct cli_query_pass *pass);
+
+/* Puts all runs that come next. Adds the kinds of their events from begin_ns on to *seen. Returns 0
+ * or an error. */
+int cli_query_put_runs(struct probity_reader *reader, const struct cli_query_pass *pass,
+                       uint64_t begin_ns, uint64_t end_ns, unsigned *seen);
+
+/* Puts the events of a run one by one. Returns 0 or an error. */
+int cli_query_put_each(const struct probity_run *run,
+                       int (*put)(void *context, const struct probity_event *event), void *context);
 
 /* Opens a second reader of the traces of the first, which remains open, and reads a shorter range
  * of them. Thread states are left out. The caller closes the reader, also if this fails. Returns 0

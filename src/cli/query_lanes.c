@@ -30,21 +30,24 @@ struct other_lane {
 static int read_lane(const struct cli_query *answer, struct probity_reader *reader, void *part,
                      unsigned *seen)
 {
+    const struct cli_query_parts *parts = answer->steps->parts;
+    const struct cli_query_pass pass = {parts->put, NULL, part, parts->put_run};
     const struct probity_event *event;
-    int got, error = 0;
+    int got = 0, error = 0;
 
-    while ((got = probity_reader_next(reader, &event)) > 0) {
+    while (error == 0) {
+        error = cli_query_put_runs(reader, &pass, 0, UINT64_MAX, seen);
+        if (error != 0 || (got = probity_reader_next(reader, &event)) <= 0)
+            break;
         *seen |= 1U << (event->kind & 31);
-        error = answer->steps->parts->put(part, event);
-        if (error != 0)
-            return error;
+        error = parts->put(part, event);
     }
-    return got;
+    return error != 0 ? error : got;
 }
 
 static void *read_other(void *context)
 {
-    struct probity_reader_options options = {.has_lanes = 1};
+    struct probity_reader_options options = {.has_lanes = 1, .runs = &probity_run_steps};
     struct other_lane *lane = context;
 
     cli_align_use(&options);

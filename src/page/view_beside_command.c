@@ -50,7 +50,8 @@ static uint64_t count_pending(void *context)
 
 static int make_timeline(struct view_beside *beside)
 {
-    const struct cli_query_pass pass = {put_event, count_pending, beside};
+    const struct cli_query_pass pass = {.put = put_event, .pending = count_pending,
+                                        .context = beside};
     int error = cli_query_read(&beside->answer, beside->reader, &pass);
 
     if (error == 0)

@@ -267,7 +267,8 @@ static uint64_t count_pending_closer(void *context)
 static int look_again(struct view_call *call, struct probity_timeline *timeline)
 {
     struct view_closer closer = {call, timeline};
-    const struct cli_query_pass pass = {put_closer, count_pending_closer, &closer};
+    const struct cli_query_pass pass = {.put = put_closer, .pending = count_pending_closer,
+                                        .context = &closer};
     int error = cli_query_read(&call->answer, call->again, &pass);
 
     if (error == PROBITY_ERROR_MEMORY)

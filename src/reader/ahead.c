@@ -27,7 +27,7 @@ enum { BATCH_BYTES = 16384, BATCHES = 32, WAKE_FULL = 4, WAKE_FREE = 12 };
 
 /* An event that is not a hit, enter or leave of one word. Its payload follows. */
 struct rare_item {
-    struct probity_ahead_event event;
+    struct probity_run_event event;
     const char *name;
     const struct probity_function *function;
     const struct probity_format *format;
@@ -37,12 +37,12 @@ struct rare_item {
 };
 
 struct pointer_item {
-    struct probity_ahead_item head;
+    struct probity_run_item head;
     void *pointer;
 };
 
 struct end_item {
-    struct probity_ahead_item head;
+    struct probity_run_item head;
     int result, error_number;
 };
 
@@ -76,10 +76,7 @@ struct probity_ahead {
     const uint8_t *end;
     unsigned next_read;
     int is_reading; /* holds a batch */
-    struct probity_event event;
-    uint32_t run; /* place of the event's run; UINT32_MAX: none */
-    struct probity_ahead_code codes[PROBITY_AHEAD_CODES];
-    struct probity_ahead_run runs[PROBITY_AHEAD_RUNS];
+    struct probity_ahead_facts facts;
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
 
@@ -89,10 +86,10 @@ struct probity_ahead {
 /* ---- The second thread -------------------------------------------------------------------------
  */
 
-static size_t item_bytes(const struct probity_ahead_item *item)
+static size_t item_bytes(const struct probity_run_item *item)
 {
     probity_assert(item->item <= ITEM_END);
-    return item->item == ITEM_EVENT ? sizeof(struct probity_ahead_event) : item->number;
+    return item->item == ITEM_EVENT ? sizeof(struct probity_run_event) : item->number;
 }
 
 /* Frees the names in a batch that is not read. */
@@ -100,7 +97,7 @@ static void drop_items(const uint8_t *at, const uint8_t *end)
 {
     probity_assert(at <= end);
     while (at < end) {
-        const struct probity_ahead_item *item = (const struct probity_ahead_item *)(const void *)at;
+        const struct probity_run_item *item = (const struct probity_run_item *)(const void *)at;
         if (item->item == ITEM_RENAMED)
             free(((const struct pointer_item *)(const void *)at)->pointer);
         at += item_bytes(item);
@@ -226,7 +223,7 @@ static void put_event(struct probity_ahead *ahead, const struct probity_event *e
     uint32_t code = probity_ahead_put_code(&ahead->places, &ahead->room, block->trace,
                                            block->record.code);
     probity_assert(code < PROBITY_AHEAD_CODES && run < PROBITY_AHEAD_RUNS);
-    struct probity_ahead_event *item = probity_ahead_put(&ahead->room, ITEM_EVENT, sizeof *item);
+    struct probity_run_event *item = probity_ahead_put(&ahead->room, ITEM_EVENT, sizeof *item);
     item->head.run = run;
     item->head.number = code;
     item->tick = event->tick;
@@ -320,29 +317,12 @@ static void take_batch(struct probity_ahead *ahead)
         ahead->progress(ahead->progress_context, batch->done, batch->total);
 }
 
-static void take_run(struct probity_ahead *ahead, uint16_t place)
+static inline void take_common(struct probity_ahead *ahead, const struct probity_run_event *item)
 {
-    const struct probity_ahead_run *run = &ahead->runs[place];
-    struct probity_event *event = &ahead->event;
+    struct probity_event *event = &ahead->facts.event;
 
-    probity_assert(place < PROBITY_AHEAD_RUNS);
-    ahead->run = place;
-    event->trace = run->trace;
-    event->thread = run->thread;
-    event->thread_slot = run->thread_slot;
-    event->tid = run->tid;
-    event->pid = run->pid;
-    event->cpu_known = run->cpu_known;
-    event->wall_known = run->wall_known;
-    event->late = run->late;
-}
-
-static inline void take_common(struct probity_ahead *ahead, const struct probity_ahead_event *item)
-{
-    struct probity_event *event = &ahead->event;
-
-    if (__builtin_expect(item->head.run != ahead->run, 0))
-        take_run(ahead, item->head.run);
+    if (__builtin_expect(item->head.run != ahead->facts.run, 0))
+        probity_ahead_take_run(&ahead->facts, item->head.run);
     event->tick = item->tick;
     event->wall_ns = item->wall_ns;
     event->cpu_ns = item->cpu_ns;
@@ -350,7 +330,7 @@ static inline void take_common(struct probity_ahead *ahead, const struct probity
 
 static void take_rare(struct probity_ahead *ahead, const struct rare_item *item)
 {
-    struct probity_event *event = &ahead->event;
+    struct probity_event *event = &ahead->facts.event;
 
     take_common(ahead, &item->event);
     event->kind = item->kind;
@@ -376,24 +356,15 @@ static void take_rare(struct probity_ahead *ahead, const struct rare_item *item)
     event->entered_wall_ns = item->entered_wall_ns;
 }
 
-static void store_run(struct probity_ahead *ahead, const struct probity_ahead_run *run)
-{
-    probity_assert(run->head.run < PROBITY_AHEAD_RUNS);
-    ahead->runs[run->head.run] = *run;
-    if (ahead->run == run->head.run)
-        ahead->run = UINT32_MAX;
-}
-
 /* Handles an item that is not a plain event. Returns 1 with the result for next, or 0 to
  * continue. */
 static int take_other(struct probity_ahead *ahead, const void *item, int *ret_result)
 {
-    const struct probity_ahead_code *code = item;
     const struct end_item *end = item;
 
-    switch (((const struct probity_ahead_item *)item)->item) {
-    case ITEM_CODE: ahead->codes[code->place] = *code; return 0;
-    case ITEM_RUN: store_run(ahead, item); return 0;
+    switch (((const struct probity_run_item *)item)->item) {
+    case ITEM_CODE: probity_ahead_store_code(&ahead->facts, item); return 0;
+    case ITEM_RUN: probity_ahead_store_run(&ahead->facts, item); return 0;
     case ITEM_DECLARED:
         probity_function_complete(((const struct pointer_item *)item)->pointer);
         return 0;
@@ -409,10 +380,10 @@ static int take_other(struct probity_ahead *ahead, const void *item, int *ret_re
     }
 }
 
-static inline void take_event(struct probity_ahead *ahead, const struct probity_ahead_event *item)
+static inline void take_event(struct probity_ahead *ahead, const struct probity_run_event *item)
 {
-    struct probity_event *event = &ahead->event;
-    const struct probity_ahead_code *code = &ahead->codes[item->head.number];
+    struct probity_event *event = &ahead->facts.event;
+    const struct probity_run_code *code = &ahead->facts.codes[item->head.number];
 
     probity_assert(item->head.number < PROBITY_AHEAD_CODES);
     __builtin_prefetch(item + 16);
@@ -433,20 +404,25 @@ static int next_event(struct probity_ahead *ahead, const struct probity_event **
     int result = 0;
 
     probity_assert(ahead->at <= ahead->end);
-    *ret_event = &ahead->event;
+    *ret_event = &ahead->facts.event;
     for (;;) {
         while (__builtin_expect(ahead->at == ahead->end, 0))
             take_batch(ahead);
         const void *item = ahead->at;
-        if (__builtin_expect(((const struct probity_ahead_item *)item)->item == ITEM_EVENT, 1)) {
-            ahead->at += sizeof(struct probity_ahead_event);
+        if (__builtin_expect(((const struct probity_run_item *)item)->item == ITEM_EVENT, 1)) {
+            ahead->at += sizeof(struct probity_run_event);
             take_event(ahead, item);
             return 1;
         }
-        ahead->at += ((const struct probity_ahead_item *)item)->number;
+        ahead->at += ((const struct probity_run_item *)item)->number;
         if (take_other(ahead, item, &result))
             return result;
     }
+}
+
+static size_t next_run(struct probity_ahead *ahead, uint64_t end_ns, struct probity_run *ret_run)
+{
+    return probity_ahead_next_run(&ahead->facts, &ahead->at, ahead->end, end_ns, ret_run);
 }
 
 /* ---- Start and end -----------------------------------------------------------------------------
@@ -501,7 +477,8 @@ static int start(struct probity_merge *merge, uint64_t until_ns, struct probity_
 
     if (ahead == NULL)
         return PROBITY_ERROR_MEMORY;
-    *ahead = (struct probity_ahead){.merge = merge, .until_ns = until_ns, .run = UINT32_MAX};
+    *ahead = (struct probity_ahead){.merge = merge, .until_ns = until_ns,
+                                    .facts = {.run = UINT32_MAX}};
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->has_full, NULL);
     pthread_cond_init(&ahead->has_free, NULL);
@@ -541,4 +518,4 @@ static void stop(struct probity_ahead *ahead)
     redirect_back(ahead);
 }
 
-const struct probity_ahead_steps probity_ahead_steps = {start, next_event, stop, release};
+const struct probity_ahead_steps probity_ahead_steps = {start, next_event, next_run, stop, release};

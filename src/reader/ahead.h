@@ -6,12 +6,14 @@
 #ifndef PROBITY_READER_AHEAD_H
 #define PROBITY_READER_AHEAD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "reader/reader.h"
 
 struct probity_ahead;
 struct probity_merge;
+struct probity_run;
 
 /* Returned by next: from here on, the merge belongs to the caller again. */
 enum { PROBITY_AHEAD_OVER = 3 };
@@ -23,6 +25,9 @@ struct probity_ahead_steps {
     int (*start)(struct probity_merge *merge, uint64_t until_ns, struct probity_ahead **ret_ahead);
     /* Returns as probity_reader_next(), with errno set, or PROBITY_AHEAD_OVER. */
     int (*next)(struct probity_ahead *ahead, const struct probity_event **ret_event);
+    /* Takes a run of the events before end_ns in wall time that come next, as far as they have been
+     * read. Returns its length. */
+    size_t (*next_run)(struct probity_ahead *ahead, uint64_t end_ns, struct probity_run *ret_run);
     /* Ends the thread. The last event stays valid. */
     void (*stop)(struct probity_ahead *ahead);
     /* After stop. */

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead_hits.c: the fast path of reading ahead: unpacks hits, enters and leaves of one word
- * directly into a batch, and switches between open blocks. probity_merge_next() does everything
- * else; the results are the same as if it did all. Runs in the second thread.
+ * ahead_hits.c: the fast path of reading ahead, and of runs: unpacks hits, enters and leaves of one
+ * word directly into a batch, and switches between open blocks. probity_merge_next() does
+ * everything else; the results are the same as if it did all. Runs in the second thread, if there
+ * is one.
  */
 #include "base/assert.h"
 #include "base/ticks.h"
 #include "reader/ahead_items.h"
 
-/* The block that is being unpacked, in registers. */
+/* The block that is being unpacked. */
 struct cursor {
     struct probity_open_block *block;
     const uint8_t *at, *end;
     uint64_t tick, previous, cpu_ns;
+    uint64_t cpu_tick; /* at which its CPU time, less the time off the CPU, would begin */
     struct probity_clock_line line;
+    uint64_t changes; /* of the trace's names, + 1 */
+    uint32_t trace;
     uint16_t run;
 };
 
@@ -51,7 +55,7 @@ uint16_t probity_ahead_put_run(struct probity_ahead_places *places,
 static void put_new_code(struct probity_ahead_room *room, struct probity_trace *trace,
                          uint64_t code, uint32_t place)
 {
-    struct probity_ahead_code *item = probity_ahead_put(room, ITEM_CODE, sizeof *item);
+    struct probity_run_code *item = probity_ahead_put(room, ITEM_CODE, sizeof *item);
     const struct probity_name *name = NULL;
 
     probity_assert(place < PROBITY_AHEAD_CODES);
@@ -71,18 +75,13 @@ static void put_new_code(struct probity_ahead_room *room, struct probity_trace *
     item->is_site = 0;
 }
 
-/* Traces have few codes, mostly small ones. */
-uint32_t probity_ahead_put_code(struct probity_ahead_places *places,
-                                struct probity_ahead_room *room, struct probity_trace *trace,
-                                uint64_t code)
+uint32_t probity_ahead_put_new_code(struct probity_ahead_places *places,
+                                    struct probity_ahead_room *room, struct probity_trace *trace,
+                                    uint64_t code)
 {
-    uint64_t key = code << 16 | trace->number;
-    uint32_t place = (uint32_t)(code + 64 * trace->number) % PROBITY_AHEAD_CODES;
+    uint32_t place = probity_ahead_place_of(trace->number, code);
 
-    if (__builtin_expect(places->codes[place].key == key &&
-                             places->codes[place].changes == trace->names.changes + 1, 1))
-        return place;
-    places->codes[place].key = key;
+    places->codes[place].key = probity_ahead_key_of(trace->number, code);
     places->codes[place].changes = trace->names.changes + 1;
     put_new_code(room, trace, code, place);
     return place;
@@ -98,7 +97,10 @@ static void load(struct cursor *cursor, struct probity_merge *merge,
     cursor->tick = block->unpacker.tick;
     cursor->previous = block->unpacker.previous;
     cursor->cpu_ns = merge->threads.seen[block->slot].cpu_ns;
+    cursor->cpu_tick = block->data.first_tick + block->unpacker.off;
     cursor->line = block->trace->clock->line;
+    cursor->changes = block->trace->names.changes + 1;
+    cursor->trace = block->trace->number;
 }
 
 static void save(const struct cursor *cursor, struct probity_merge *merge)
@@ -112,14 +114,27 @@ static void save(const struct cursor *cursor, struct probity_merge *merge)
     merge->threads.seen[block->slot].cpu_ns = cursor->cpu_ns;
 }
 
-static inline uint64_t cpu_ns_at(const struct probity_open_block *block, uint64_t tick,
-                                 uint64_t off, uint64_t least_ns)
+static inline uint64_t cpu_ns_at(const struct probity_open_block *block, uint64_t cpu_tick,
+                                 uint64_t tick, uint64_t least_ns)
 {
-    uint64_t on = tick - block->data.first_tick - off;
-    uint64_t cpu_ns = block->data.cpu_ns + probity_ns_of_ticks(on, block->data.rate);
+    uint64_t cpu_ns =
+        block->data.cpu_ns + probity_ns_of_ticks(tick - cpu_tick, block->data.rate);
 
     cpu_ns = (int64_t)cpu_ns > 0 ? cpu_ns : 0;
     return cpu_ns > least_ns ? cpu_ns : least_ns;
+}
+
+/* Unpacks a delta, and the code if it is not the expected one. Returns the end of their bytes, or
+ * NULL if there is something else. */
+static inline const uint8_t *unpack_numbers(const uint8_t *at, const uint8_t *end,
+                                            uint64_t *ret_delta, uint64_t *code)
+{
+    if (__builtin_expect(end - at >= 2 * PROBITY_VARINT_BYTES_MAX, 1)) {
+        at = probity_varint_get_short(at, ret_delta);
+        return at != NULL && (*ret_delta & 1) ? probity_varint_get_short(at, code) : at;
+    }
+    at = at != end ? probity_varint_get(at, end, ret_delta) : NULL;
+    return at != NULL && (*ret_delta & 1) ? probity_varint_get(at, end, code) : at;
 }
 
 /* Unpacks a hit. Returns the end of its bytes, or NULL if it is something else. */
@@ -127,15 +142,10 @@ static inline const uint8_t *unpack(const struct cursor *cursor, uint64_t expect
                                     uint64_t *ret_tick, uint64_t *ret_code)
 {
     uint64_t delta, code = expected;
-    const uint8_t *at = NULL;
+    const uint8_t *at = unpack_numbers(cursor->at, cursor->end, &delta, &code);
 
-    if (cursor->at != cursor->end)
-        at = probity_varint_get(cursor->at, cursor->end, &delta);
-    if (at != NULL && (delta & 1))
-        at = probity_varint_get(at, cursor->end, &code);
-    if (at == NULL || code < PROBITY_STREAM_CODE_FIRST ||
-        code - PROBITY_STREAM_CODE_FIRST > PROBITY_STREAM_CODE_MAX ||
-        __builtin_add_overflow(cursor->tick, delta >> 1, ret_tick))
+    if (__builtin_expect(at == NULL || code - PROBITY_STREAM_CODE_FIRST > PROBITY_STREAM_CODE_MAX ||
+                             __builtin_add_overflow(cursor->tick, delta >> 1, ret_tick), 0))
         return NULL;
     *ret_code = code;
     return at;
@@ -152,22 +162,119 @@ static inline int wall_at(const struct cursor *cursor, const struct span *span, 
            *ret_wall_ns < span->end_ns;
 }
 
+/* Writes a hit, for which there is room. */
 static inline void put_hit(struct probity_ahead_places *places, struct probity_ahead_room *room,
-                           struct cursor *cursor, uint64_t tick, uint64_t off, uint64_t code,
-                           uint64_t wall_ns)
+                           struct cursor *cursor, uint64_t tick, uint64_t code, uint64_t wall_ns)
 {
-    struct probity_open_block *block = cursor->block;
-    uint32_t place = probity_ahead_put_code(places, room, block->trace, code);
-    struct probity_ahead_event *item = (struct probity_ahead_event *)(void *)room->at;
+    const struct probity_open_block *block = cursor->block;
+    uint32_t place = probity_ahead_place_of(cursor->trace, code);
 
-    probity_assert(room->end - room->at >= (ptrdiff_t)sizeof *item);
-    item->head = (struct probity_ahead_item){ITEM_EVENT, cursor->run, place};
+    if (__builtin_expect(places->codes[place].key != probity_ahead_key_of(cursor->trace, code) ||
+                             places->codes[place].changes != cursor->changes, 0))
+        probity_ahead_put_new_code(places, room, block->trace, code);
+    struct probity_run_event *item = (struct probity_run_event *)(void *)room->at;
+    item->head = (struct probity_run_item){ITEM_EVENT, cursor->run, place};
     item->tick = tick;
     item->wall_ns = wall_ns;
     item->cpu_ns = 0;
     if (block->data.flags & PROBITY_DATA_CPU_KNOWN)
-        item->cpu_ns = cursor->cpu_ns = cpu_ns_at(block, tick, off, cursor->cpu_ns);
+        item->cpu_ns = cursor->cpu_ns = cpu_ns_at(block, cursor->cpu_tick, tick, cursor->cpu_ns);
     room->at += sizeof *item;
+}
+
+/* Sets the next record of the block, which comes after one of another block. */
+static void keep_record(struct cursor *cursor, uint64_t tick, uint64_t code)
+{
+    struct probity_open_block *block = cursor->block;
+
+    probity_assert(code >= PROBITY_STREAM_CODE_FIRST);
+    block->record.tick = tick;
+    block->record.off = block->unpacker.off;
+    block->record.kind = PROBITY_EVENT_HIT;
+    block->record.code = code - PROBITY_STREAM_CODE_FIRST;
+}
+
+enum stop { STOP_FULL, STOP_RARE, STOP_OTHER_FIRST };
+
+/* Whether the wall time of all ticks of the line up to `last` is in the span. */
+static int is_in_span(const struct probity_clock_line *line, const struct span *span, uint64_t last)
+{
+    uint64_t ticks = last - line->start;
+    probity_clock_product last_ns = (probity_clock_product)ticks * line->fraction >> 64;
+
+    last_ns += (probity_clock_product)ticks * line->whole + line->base_ns;
+    return (span->from_ns == 0 && span->end_ns == UINT64_MAX) ||
+           (line->base_ns >= span->from_ns && last_ns < span->end_ns);
+}
+
+/* The end of the ticks, from the current one on, at which a hit needs no check: it is the next
+ * event, and in the span. 0: each is checked. */
+static uint64_t unchecked_end(const struct cursor *cursor, const struct probity_merge *merge,
+                              const struct span *span)
+{
+    const struct probity_clock_line *line = &cursor->line;
+    uint64_t last = cursor->block->data.last_tick, end = line->start + line->span;
+
+    if (merge->by_wall || cursor->tick < line->start || end < line->span || last < line->start)
+        return 0;
+    end = last < end ? last : end;
+    end = cursor->block->horizon < end ? cursor->block->horizon : end;
+    end = merge->limit < end ? merge->limit : end;
+    return is_in_span(line, span, end) ? end : 0;
+}
+
+/* Whether a hit is in the span, and may be taken from its block. */
+static inline int is_usual(const struct cursor *cursor, const struct span *span, uint64_t tick,
+                           uint64_t *ret_wall_ns)
+{
+    return wall_at(cursor, span, tick, ret_wall_ns) && tick <= cursor->block->horizon;
+}
+
+/* Unpacks hits of the current block. Returns STOP_OTHER_FIRST, with the key of the next hit, which
+ * is kept, if another block comes first. The copies of the cursor and the room are in registers. */
+static inline enum stop put_block(struct cursor *cursor, struct probity_merge *merge,
+                                  struct probity_ahead_places *places,
+                                  struct probity_ahead_room *room, const struct span *span,
+                                  uint64_t *ret_key)
+{
+    const uint64_t end = unchecked_end(cursor, merge, span);
+    struct cursor now = *cursor;
+    struct probity_ahead_room left = *room;
+    uint64_t *table = now.block->unpacker.table, tick, code, wall_ns, key = merge->open[0].key;
+    enum stop stop = STOP_FULL;
+    uint32_t taken = 0;
+
+    while (stop == STOP_FULL && left.end - left.at >= PROBITY_AHEAD_EVENT_BYTES_MAX) {
+        uint64_t *expected = &table[probity_stream_slot(now.previous)];
+        const uint8_t *after = unpack(&now, *expected, &tick, &code);
+        if (__builtin_expect(after == NULL, 0) ||
+            (__builtin_expect(tick >= end, 0) && !is_usual(&now, span, tick, &wall_ns))) {
+            stop = STOP_RARE;
+            break;
+        }
+        wall_ns = now.line.base_ns + probity_clock_line_at(&now.line, tick - now.line.start);
+        *expected = code;
+        taken++;
+        now.at = after;
+        now.tick = tick;
+        now.previous = code;
+        key = tick;
+        if (__builtin_expect(tick >= end, 0))
+            key = merge->by_wall ? wall_ns : tick;
+        if (__builtin_expect(tick < end || key < merge->limit, 1))
+            put_hit(places, &left, &now, tick, code - PROBITY_STREAM_CODE_FIRST, wall_ns);
+        else
+            stop = STOP_OTHER_FIRST;
+    }
+    if (stop == STOP_OTHER_FIRST)
+        keep_record(&now, tick, code);
+    else
+        merge->open[0].key = key;
+    *cursor = now;
+    *room = left;
+    now.block->taken += taken;
+    *ret_key = key;
+    return stop;
 }
 
 /* Switches to the next block, after the current block's next hit. Returns 1
@@ -186,29 +293,16 @@ static int change_block(struct cursor *cursor, struct probity_merge *merge,
     struct probity_open_block *block = merge->open[0].block;
     const struct probity_record *record = &block->record;
     load(cursor, merge, block);
-    if (record->kind != PROBITY_EVENT_HIT || !wall_at(cursor, span, record->tick, &wall_ns))
+    if (record->kind != PROBITY_EVENT_HIT || block->is_of_other_lane ||
+        !wall_at(cursor, span, record->tick, &wall_ns))
         return 0;
     probity_merge_set_limit(merge);
     block->trace->emitted_tick = record->tick;
     merge->running = 1;
     cursor->run = probity_ahead_put_run(places, room, block);
-    put_hit(places, room, cursor, record->tick, record->off, record->code, wall_ns);
+    cursor->cpu_tick = block->data.first_tick + record->off;
+    put_hit(places, room, cursor, record->tick, record->code, wall_ns);
     return 1;
-}
-
-/* The next record of the current block comes after one of another block. */
-static void keep_record(struct cursor *cursor, const uint8_t *after, uint64_t tick, uint64_t code)
-{
-    struct probity_open_block *block = cursor->block;
-
-    probity_assert(code >= PROBITY_STREAM_CODE_FIRST);
-    block->record.tick = tick;
-    block->record.off = block->unpacker.off;
-    block->record.kind = PROBITY_EVENT_HIT;
-    block->record.code = code - PROBITY_STREAM_CODE_FIRST;
-    cursor->at = after;
-    cursor->tick = tick;
-    cursor->previous = code;
 }
 
 static struct span span_of(const struct probity_merge *merge, uint64_t end_ns)
@@ -228,37 +322,21 @@ void probity_ahead_hits(struct probity_merge *merge, struct probity_ahead_places
 {
     const struct span span = span_of(merge, end_ns);
     struct cursor cursor;
-    int is_going_on = merge->running && !merge->is_skipping, by_wall = merge->by_wall;
+    enum stop stop = STOP_FULL;
+    uint64_t key;
 
-    if (!is_going_on)
+    if (!merge->running || merge->is_skipping || merge->open[0].block->is_of_other_lane)
         return;
     load(&cursor, merge, merge->open[0].block);
     cursor.run = probity_ahead_put_run(places, room, cursor.block);
-    while (is_going_on && room->end - room->at >= PROBITY_AHEAD_EVENT_BYTES_MAX) {
-        struct probity_open_block *block = cursor.block;
-        uint64_t *expected = &block->unpacker.table[probity_stream_slot(cursor.previous)];
-        uint64_t tick, code, wall_ns;
-        const uint8_t *after = unpack(&cursor, *expected, &tick, &code);
-        if (after == NULL || tick > block->horizon || !wall_at(&cursor, &span, tick, &wall_ns))
+    while (room->end - room->at >= PROBITY_AHEAD_EVENT_BYTES_MAX && stop != STOP_RARE) {
+        stop = put_block(&cursor, merge, places, room, &span, &key);
+        if (stop != STOP_OTHER_FIRST)
             break;
-        uint64_t key = by_wall ? wall_ns : tick;
-        *expected = code;
-        block->taken++;
-        if (key >= merge->limit) {
-            keep_record(&cursor, after, tick, code);
-            save(&cursor, merge);
-            is_going_on = change_block(&cursor, merge, places, room, &span, key);
-            continue;
-        }
-        put_hit(places, room, &cursor, tick, block->unpacker.off, code - PROBITY_STREAM_CODE_FIRST,
-                wall_ns);
-        cursor.at = after;
-        cursor.tick = tick;
-        cursor.previous = code;
-        merge->open[0].key = key;
+        save(&cursor, merge);
+        if (!change_block(&cursor, merge, places, room, &span, key))
+            return;
     }
-    if (!is_going_on)
-        return;
     save(&cursor, merge);
     probity_merge_start_block(merge, cursor.block);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead_items.h: the items of batches, for ahead.c and ahead_hits.c.
+ * ahead_items.h: the items of batches: written by ahead.c and ahead_hits.c, read by ahead.c and
+ * runs.c.
  */
 #ifndef PROBITY_READER_AHEAD_ITEMS_H
 #define PROBITY_READER_AHEAD_ITEMS_H
@@ -9,44 +10,23 @@
 #include <stdint.h>
 
 #include "reader/merge.h"
+#include "reader/run.h"
 
 enum { PROBITY_AHEAD_CODES = 1024, PROBITY_AHEAD_RUNS = 1024 }; /* powers of two */
 
 enum item_kind {
-    ITEM_EVENT,    /* a hit, enter or leave of one word: struct probity_ahead_event */
+    ITEM_EVENT,    /* a hit, enter or leave of one word: struct probity_run_event */
     ITEM_RARE,     /* any other event */
-    ITEM_CODE,     /* struct probity_ahead_code */
+    ITEM_CODE,     /* struct probity_run_code */
     ITEM_RUN,      /* struct probity_ahead_run */
     ITEM_DECLARED, /* a function whose symbol must be looked up */
     ITEM_RENAMED,  /* a name to which no later event refers */
     ITEM_END
 };
 
-/* Begins every item. */
-struct probity_ahead_item {
-    uint16_t item;   /* an enum item_kind */
-    uint16_t run;    /* of events: place of the block's run; ITEM_RUN: the place to store it */
-    uint32_t number; /* ITEM_EVENT: place of its code; otherwise the size of the item in bytes */
-};
-
-/* Two of them fill a cache line. */
-struct probity_ahead_event {
-    struct probity_ahead_item head;
-    uint64_t tick, wall_ns, cpu_ns;
-};
-
-/* Facts common to all hits of one code. */
-struct probity_ahead_code {
-    struct probity_ahead_item head;
-    uint32_t place, id, name_bytes;
-    uint16_t kind, is_site;
-    const char *name; /* of a hit */
-    const struct probity_function *function; /* of an enter or leave */
-};
-
 /* Facts common to all events of one block. */
 struct probity_ahead_run {
-    struct probity_ahead_item head;
+    struct probity_run_item head;
     uint32_t trace, thread, thread_slot, tid, pid;
     uint8_t cpu_known, wall_known, late, unused;
 };
@@ -59,6 +39,15 @@ struct probity_ahead_places {
     uint64_t runs[PROBITY_AHEAD_RUNS]; /* serials of blocks */
 };
 
+/* What the items so far have stored, for their reader. */
+struct probity_ahead_facts {
+    struct probity_event event;
+    uint32_t run; /* place of the event's run; UINT32_MAX: none */
+    unsigned kinds; /* bits of the kinds of all codes so far */
+    struct probity_run_code codes[PROBITY_AHEAD_CODES];
+    struct probity_ahead_run runs[PROBITY_AHEAD_RUNS];
+};
+
 /* Part of a batch. */
 struct probity_ahead_room {
     uint8_t *at, *end;
@@ -68,9 +57,9 @@ struct probity_ahead_room {
 static inline void *probity_ahead_put(struct probity_ahead_room *room, enum item_kind kind,
                                       size_t bytes)
 {
-    struct probity_ahead_item *item = (struct probity_ahead_item *)(void *)room->at;
+    struct probity_run_item *item = (struct probity_run_item *)(void *)room->at;
 
-    *item = (struct probity_ahead_item){(uint16_t)kind, 0, (uint32_t)bytes};
+    *item = (struct probity_run_item){(uint16_t)kind, 0, (uint32_t)bytes};
     room->at += bytes;
     return item;
 }
@@ -80,15 +69,39 @@ uint16_t probity_ahead_put_run(struct probity_ahead_places *places,
                                struct probity_ahead_room *room,
                                const struct probity_open_block *block);
 
-/* The same for the code of a hit. */
-uint32_t probity_ahead_put_code(struct probity_ahead_places *places,
-                                struct probity_ahead_room *room, struct probity_trace *trace,
-                                uint64_t code);
+/* Traces have few codes, mostly small ones. */
+static inline uint32_t probity_ahead_place_of(uint32_t trace, uint64_t code)
+{
+    return (uint32_t)(code + 64 * trace) % PROBITY_AHEAD_CODES;
+}
+
+static inline uint64_t probity_ahead_key_of(uint32_t trace, uint64_t code)
+{
+    return code << 16 | trace;
+}
+
+/* Stores the code of a hit in its place, which it returns. */
+uint32_t probity_ahead_put_new_code(struct probity_ahead_places *places,
+                                    struct probity_ahead_room *room, struct probity_trace *trace,
+                                    uint64_t code);
+
+/* Returns the place of the code of a hit; if it is not there, stores it first. */
+static inline uint32_t probity_ahead_put_code(struct probity_ahead_places *places,
+                                              struct probity_ahead_room *room,
+                                              struct probity_trace *trace, uint64_t code)
+{
+    uint32_t place = probity_ahead_place_of(trace->number, code);
+
+    if (__builtin_expect(places->codes[place].key == probity_ahead_key_of(trace->number, code) &&
+                             places->codes[place].changes == trace->names.changes + 1, 1))
+        return place;
+    return probity_ahead_put_new_code(places, room, trace, code);
+}
 
 /* Maximum size of one event, with its code and run. */
 enum {
-    PROBITY_AHEAD_EVENT_BYTES_MAX = sizeof(struct probity_ahead_event) +
-                                    sizeof(struct probity_ahead_code) +
+    PROBITY_AHEAD_EVENT_BYTES_MAX = sizeof(struct probity_run_event) +
+                                    sizeof(struct probity_run_code) +
                                     sizeof(struct probity_ahead_run)
 };
 
@@ -96,5 +109,22 @@ enum {
  * open blocks, of one word, and before end_ns in wall time. The merge continues after them. */
 void probity_ahead_hits(struct probity_merge *merge, struct probity_ahead_places *places,
                         uint64_t end_ns, struct probity_ahead_room *room);
+
+/* ---- Reading items, in runs.c ------------------------------------------------------------------
+ */
+
+/* Sets the fields of the event that are the same for a whole block. */
+void probity_ahead_take_run(struct probity_ahead_facts *facts, uint16_t place);
+
+void probity_ahead_store_run(struct probity_ahead_facts *facts,
+                             const struct probity_ahead_run *run);
+
+void probity_ahead_store_code(struct probity_ahead_facts *facts,
+                              const struct probity_run_code *code);
+
+/* Takes the events of one block at *at, up to `end`, that are before end_ns in wall time, and the
+ * items of other kinds that only store facts. Returns their number. */
+size_t probity_ahead_next_run(struct probity_ahead_facts *facts, const uint8_t **at,
+                              const uint8_t *end, uint64_t end_ns, struct probity_run *ret_run);
 
 #endif

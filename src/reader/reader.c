@@ -17,6 +17,7 @@
 #include "reader/hosts.h"
 #include "reader/merge.h"
 #include "reader/profile.h"
+#include "reader/run.h"
 #include "reader/trace.h"
 
 struct probity_reader {
@@ -31,6 +32,8 @@ struct probity_reader {
     struct probity_ahead *ahead; /* NULL: not started */
     int is_ahead; /* 0: the merge runs in this thread */
     int is_small; /* too small for a second thread */
+    const struct probity_run_steps *run_steps;
+    struct probity_runs *runs; /* NULL: none yet */
     struct probity_hosts *hosts; /* NULL: not aligned */
     const struct probity_align_steps *align_steps;
 };
@@ -154,6 +157,7 @@ static void prepare_merge(struct probity_reader *reader,
     if (!reader->is_small && !options->follow)
         reader->ahead_steps = options->ahead;
     reader->is_ahead = reader->ahead_steps != NULL;
+    reader->run_steps = options->follow ? NULL : options->runs;
     probity_reader_set_range(reader, options->from_ns, options->to_ns);
 }
 
@@ -256,6 +260,17 @@ int probity_reader_next(struct probity_reader *reader, const struct probity_even
     if (reader->is_ahead)
         return next_ahead(reader, ret_event);
     return probity_merge_next(&reader->merge, ret_event);
+}
+
+size_t probity_reader_next_run(struct probity_reader *reader, uint64_t end_ns,
+                               struct probity_run *ret_run)
+{
+    if (reader->run_steps == NULL)
+        return 0;
+    if (!reader->is_ahead)
+        return reader->run_steps->next(&reader->merge, &reader->runs, end_ns, ret_run);
+    return reader->ahead != NULL
+               ? reader->ahead_steps->next_run(reader->ahead, end_ns, ret_run) : 0;
 }
 
 /* The first tick that is not earlier than from_ns. */
@@ -528,6 +543,8 @@ void probity_reader_close(struct probity_reader *reader)
     stop_ahead(reader);
     if (reader->ahead != NULL)
         reader->ahead_steps->release(reader->ahead);
+    if (reader->runs != NULL)
+        reader->run_steps->release(reader->runs);
     probity_merge_release(&reader->merge);
     for (size_t i = 0; i < reader->count; i++)
         probity_trace_release(&reader->traces[i]);

@@ -231,6 +231,9 @@ struct probity_reader_options {
      * `follow`: &probity_ahead_steps (reader/ahead.h). NULL: one thread. Events are the same. */
     const struct probity_ahead_steps *ahead;
     uint64_t ahead_bytes_min;
+    /* Makes runs of events, unless `follow`: &probity_run_steps (reader/run.h). NULL: it does
+     * not. */
+    const struct probity_run_steps *runs;
     /* Aligns the clocks of several hosts, unless `follow`: &probity_align_steps (reader/hosts.h).
      * NULL: each has its own CLOCK_REALTIME. */
     const struct probity_align_steps *align;
@@ -272,6 +275,14 @@ int probity_reader_of_facts(const struct probity_trace_facts *facts, size_t coun
  * reader that follows a live trace returns PROBITY_READER_WAITS if there is no new event: call
  * again later. The end comes after the last record of the program, even if it was killed. */
 int probity_reader_next(struct probity_reader *reader, const struct probity_event **ret_event);
+
+struct probity_run;
+
+/* Takes events that come next, all of one thread, and before end_ns in wall time, if they can be
+ * taken at once (reader/run.h). Returns their number; if it is 0, the next one comes from
+ * probity_reader_next(), which may only be called then. The run is valid until the next call. */
+size_t probity_reader_next_run(struct probity_reader *reader, uint64_t end_ns,
+                               struct probity_run *ret_run);
 
 /* Sets another time range; only before the first next. */
 void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);

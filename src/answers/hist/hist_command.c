@@ -129,6 +129,14 @@ static int put_in_part(void *context, const struct probity_event *event)
                                 : cli_blocks_part_put(part->blocks, event);
 }
 
+static int put_run_in_part(void *context, const struct probity_run *run)
+{
+    struct hist_part *part = context;
+
+    return part->report != NULL ? probity_report_put_run(part->report, run)
+                                : cli_query_put_each(run, put_in_part, part);
+}
+
 static int are_joinable(const void *left, const void *right)
 {
     const struct hist_part *a = left, *b = right;
@@ -156,6 +164,14 @@ static int put_event(void *context, const struct probity_event *event)
         return 0;
     return cli_probe_range_passes(&call->chosen, event) ? probity_blocks_put(call->blocks, event) :
         0;
+}
+
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct hist_call *call = context;
+
+    return call->pattern != NULL ? probity_report_put_run(call->report, run)
+                                 : cli_query_put_each(run, put_event, call);
 }
 
 static int add_entry(struct hist_call *call, struct probity_hist_entry entry,
@@ -384,11 +400,13 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_parts parts = {
         .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
+        .put_run = put_run_in_part,
         .are_joinable = are_joinable, .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
         .parts = &parts,
         .run = run_on,
-        .open = open_hist, .put = put_event, .finish = finish_hist, .print = print_hist,
+        .open = open_hist, .put = put_event, .put_run = put_run,
+        .finish = finish_hist, .print = print_hist,
         .release = release, .pending = count_pending, .is_windowed = 1};
     struct hist_call call = {
         .answer = {.command = &cli_command_hist, .steps = &steps, .context = &call},

@@ -131,7 +131,8 @@ static int is_empty(void *context, const struct probity_reader *reader)
 static int finish_path(void *context, const struct probity_reader *reader)
 {
     struct path_call *call = context;
-    const struct cli_query_pass pass = {put_to_path, count_pending_of_path, call};
+    const struct cli_query_pass pass = {.put = put_to_path, .pending = count_pending_of_path,
+                                        .context = call};
     struct probity_path_options *options = &call->options;
 
     if (call->choice == NULL)

@@ -11,6 +11,7 @@
 
 #include "analysis/active_time.h"
 #include "analysis/same_function.h"
+#include "analysis/scopes_run.h"
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/hashtable.h"
@@ -256,14 +257,13 @@ static void add_costs(struct probity_report_sums *sums, const struct probity_sco
     probity_cost_join(&sums->self_cost, &scope->self_cost);
 }
 
-static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
-                      uint32_t thread_slot, const struct probity_event *event)
+static inline __attribute__((always_inline)) void
+close_call(struct probity_report *report, const struct probity_scope *scope,
+           enum probity_scope_end how, uint32_t thread_slot)
 {
-    struct probity_report *report = context;
     struct row_item *item = *scope->of_function;
     uint64_t end_ns = scope->enter_wall_ns + scope->elapsed.wall_ns;
 
-    (void)event;
     if (__builtin_expect(scope->is_paused, 0))
         switch_callers(report, thread_slot, scope->depth, 1, end_ns);
     if (item == NULL || !is_in_range(report, scope))
@@ -291,6 +291,13 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     sums->open += how == PROBITY_SCOPE_OPEN;
     if (probity_scope_end_is_recorded(how) && add_duration(sums, ns) != 0)
         report->error = PROBITY_ERROR_MEMORY;
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    (void)event;
+    close_call(context, scope, how, thread_slot);
 }
 
 static void on_opened_shared(void *context, struct probity_scope *scope,
@@ -392,6 +399,35 @@ int probity_report_put(struct probity_report *report, const struct probity_event
                          0))
         return put_other(report, event);
     return probity_scopes_put(report->scopes, event, &report->listener);
+}
+
+/* Most calls have a row, and there is nothing more to do. */
+static inline void opened_in_run(void *context, struct probity_scope *scope,
+                                 const struct probity_run *run, size_t at)
+{
+    const struct probity_report *report = context;
+
+    if (__builtin_expect(*scope->of_function == NULL || !report->options.without_elapsed, 0))
+        on_opened(context, scope, probity_run_event_at(run, at));
+}
+
+static inline void left_in_run(void *context, const struct probity_scope *scope,
+                               uint32_t thread_slot)
+{
+    close_call(context, scope, PROBITY_SCOPE_LEFT, thread_slot);
+}
+
+static int put_in_run(void *context, const struct probity_event *event)
+{
+    return probity_report_put(context, event);
+}
+
+int probity_report_put_run(struct probity_report *report, const struct probity_run *run)
+{
+    const struct probity_scopes_run_steps steps = {opened_in_run, left_in_run, put_in_run, report};
+
+    probity_assert(report->other_count == 0);
+    return probity_scopes_put_run(report->scopes, run, steps);
 }
 
 /* Threads of added rows are numbered after all slots of a reader. */

@@ -116,6 +116,11 @@ const struct probity_scopes *probity_report_share(struct probity_report *report,
  * filter excludes them. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_put(struct probity_report *report, const struct probity_event *event);
 
+struct probity_run;
+
+/* Takes a run of events (reader/run.h) in the same way, unless the scopes are shared. */
+int probity_report_put_run(struct probity_report *report, const struct probity_run *run);
+
 /* Adds sums computed elsewhere. The row's `thread` must not be NULL. It and the histogram are
  * copied; the function must live as long as the report. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row);

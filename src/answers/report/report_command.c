@@ -154,6 +154,11 @@ static int put_in_part(void *part, const struct probity_event *event)
     return probity_report_put(part, event);
 }
 
+static int put_run_in_part(void *part, const struct probity_run *run)
+{
+    return probity_report_put_run(part, run);
+}
+
 static int join_part(void *context, void *part)
 {
     struct report_call *call = context;
@@ -172,6 +177,14 @@ static int put_event(void *context, const struct probity_event *event)
 
     return call->states != NULL ? probity_states_report_put(call->states, event)
                                 : probity_report_put(call->report, event);
+}
+
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct report_call *call = context;
+
+    return call->states != NULL ? cli_query_put_each(run, put_event, call)
+                                : probity_report_put_run(call->report, run);
 }
 
 /* Warns that --since and --until do not apply to counts. */
@@ -393,10 +406,12 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_parts parts = {
         .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
+        .put_run = put_run_in_part,
         .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
         .run = run_on, .parts = &parts,
-        .open = open_report, .put = put_event, .finish = finish_report, .print = print_report,
+        .open = open_report, .put = put_event, .put_run = put_run,
+        .finish = finish_report, .print = print_report,
         .release = release, .pending = count_pending, .is_windowed = 1,
         .wants = CLI_QUERY_CALLS};
     struct report_call call = {

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/scopes_run.h"
 #include "base/array_grow.h"
+#include "base/assert.h"
 #include "probity.h"
 
 /* Most records have CPU time; in an older trace, there may be none. */
@@ -75,38 +77,38 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         threads->slots[thread_slot]->thread.sums.inside_ns += scope->elapsed.wall_ns;
 }
 
-static inline void add_record(struct thread_item *item, const struct probity_event *event)
+static inline void add_record(struct thread_item *item, uint64_t wall_ns, uint64_t cpu_ns,
+                              int is_cpu_known, int is_hit)
 {
     struct probity_threads_sums *sums = &item->thread.sums;
 
     if (sums->records++ == 0)
-        sums->first_ns = sums->last_ns = event->wall_ns;
-    if (event->wall_ns > sums->last_ns)
-        sums->last_ns = event->wall_ns;
-    sums->hits += event->kind == PROBITY_EVENT_HIT;
-    if (!event->cpu_known)
+        sums->first_ns = sums->last_ns = wall_ns;
+    if (wall_ns > sums->last_ns)
+        sums->last_ns = wall_ns;
+    sums->hits += (uint64_t)is_hit;
+    if (!is_cpu_known)
         return;
     if (!item->is_cpu_known) {
         item->is_cpu_known = 1;
-        item->cpu_first_ns = item->cpu_last_ns = event->cpu_ns;
-        item->wall_first_ns = event->wall_ns;
+        item->cpu_first_ns = item->cpu_last_ns = cpu_ns;
+        item->wall_first_ns = wall_ns;
     }
-    if (event->cpu_ns > item->cpu_last_ns)
-        item->cpu_last_ns = event->cpu_ns;
-    item->wall_last_ns = event->wall_ns;
+    if (cpu_ns > item->cpu_last_ns)
+        item->cpu_last_ns = cpu_ns;
+    item->wall_last_ns = wall_ns;
 }
 
 /* Called for each record, because any may be the last one. */
-static void add_states(struct probity_threads *threads, struct thread_item *item,
-                       const struct probity_event *event)
+static void add_states(struct probity_threads *threads, struct thread_item *item, uint32_t slot,
+                       uint64_t wall_ns)
 {
     struct probity_threads_sums *sums = &item->thread.sums;
 
-    probity_thread_states_at(threads->states, event->thread_slot, event->wall_ns,
-                             &item->states_last);
+    probity_thread_states_at(threads->states, slot, wall_ns, &item->states_last);
     if (sums->records == 1)
         item->states_first = item->states_last;
-    sums->has_states |= probity_thread_states_has(threads->states, event->thread_slot);
+    sums->has_states |= probity_thread_states_has(threads->states, slot);
 }
 
 static int set_name(struct thread_item *item, const struct probity_event *event)
@@ -147,12 +149,73 @@ int probity_threads_put(struct probity_threads *threads, const struct probity_ev
         return PROBITY_ERROR_MEMORY;
     if (probity_event_is_record(event->kind) && event->wall_ns >= threads->from_ns &&
         event->wall_ns < threads->to_ns) {
-        add_record(item, event);
+        add_record(item, event->wall_ns, event->cpu_ns, event->cpu_known,
+                   event->kind == PROBITY_EVENT_HIT);
         if (threads->states != NULL)
-            add_states(threads, item, event);
+            add_states(threads, item, event->thread_slot, event->wall_ns);
     }
     return threads->own_scopes != NULL
                ? probity_scopes_put(threads->own_scopes, event, &listener) : 0;
+}
+
+static inline void opened_in_run(void *context, struct probity_scope *scope,
+                                 const struct probity_run *run, size_t at)
+{
+    (void)at;
+    on_opened(context, scope, run->event);
+}
+
+static inline void left_in_run(void *context, const struct probity_scope *scope,
+                               uint32_t thread_slot)
+{
+    on_closed(context, scope, PROBITY_SCOPE_LEFT, thread_slot, NULL);
+}
+
+static int put_to_scopes(void *context, const struct probity_event *event)
+{
+    struct probity_threads *threads = context;
+    const struct probity_scopes_listener listener = probity_threads_listener(threads);
+
+    return probity_scopes_put(threads->own_scopes, event, &listener);
+}
+
+/* The states at other records than the first and last do not matter. */
+static void add_records(struct probity_threads *threads, struct thread_item *item,
+                        const struct probity_run *run)
+{
+    const struct probity_run_event *last = NULL;
+    const struct probity_event *event = run->event;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct probity_run_event *record = &run->events[i];
+        uint32_t kind = probity_run_code_of(run, i)->kind;
+        if (!probity_event_is_record(kind) || record->wall_ns < threads->from_ns ||
+            record->wall_ns >= threads->to_ns)
+            continue;
+        add_record(item, record->wall_ns, record->cpu_ns, event->cpu_known,
+                   kind == PROBITY_EVENT_HIT);
+        if (threads->states != NULL && item->thread.sums.records == 1)
+            add_states(threads, item, event->thread_slot, record->wall_ns);
+        last = record;
+    }
+    if (threads->states != NULL && last != NULL && item->thread.sums.records > 1)
+        add_states(threads, item, event->thread_slot, last->wall_ns);
+}
+
+int probity_threads_put_run(struct probity_threads *threads, const struct probity_run *run)
+{
+    const struct probity_scopes_run_steps steps = {opened_in_run, left_in_run, put_to_scopes,
+                                                   threads};
+    const struct probity_event *event = run->event;
+    const struct probity_thread_label label = {event->trace, event->thread, event->tid, event->pid,
+                                               NULL};
+    struct thread_item *item = item_at(threads, event->thread_slot, &label);
+
+    probity_assert(threads->own_scopes != NULL);
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    add_records(threads, item, run);
+    return probity_scopes_put_run(threads->own_scopes, run, steps);
 }
 
 int probity_threads_add(struct probity_threads *threads, const struct probity_thread_label *label,

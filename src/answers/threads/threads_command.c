@@ -31,6 +31,13 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_threads_put(call->threads, event);
 }
 
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct threads_call *call = context;
+
+    return probity_threads_put_run(call->threads, run);
+}
+
 static uint64_t count_pending(void *context)
 {
     struct threads_call *call = context;
@@ -101,7 +108,8 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .run = run_on,
-        .open = open_threads, .put = put_event, .finish = finish_threads, .print = print_threads,
+        .open = open_threads, .put = put_event, .put_run = put_run,
+        .finish = finish_threads, .print = print_threads,
         .release = release, .pending = count_pending, .is_windowed = 1};
     struct threads_call call = {
         .answer = {.command = &cli_command_threads, .steps = &steps, .context = &call,

@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/scopes_run.h"
 #include "answers/tree/tree_internal.h"
 #include "base/array_grow.h"
+#include "base/assert.h"
 #include "probity.h"
 
 /* Number of calls that a deferred scope can still adopt. Starts small, because there may be very
@@ -262,13 +264,12 @@ static inline void report_sums(struct probity_tree *tree, struct probity_tree_no
         tree->options.on_sums(tree->options.context, node, begin_ns, sums, is_off);
 }
 
-static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
-                      uint32_t thread_slot, const struct probity_event *event)
+static inline __attribute__((always_inline)) void
+close_call(struct probity_tree *tree, const struct probity_scope *scope,
+           enum probity_scope_end how, uint32_t thread_slot)
 {
-    struct probity_tree *tree = context;
     struct probity_tree_node *node = scope->user;
 
-    (void)event;
     if (scope->enter_wall_ns < tree->options.from_ns || scope->enter_wall_ns >= tree->options.to_ns)
         return;
     if (node == NULL) {
@@ -293,6 +294,13 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         add_sums(&node->sums, sums);
     }
     report_sums(tree, node, scope->enter_wall_ns, sums, 0);
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    (void)event;
+    close_call(context, scope, how, thread_slot);
 }
 
 /* ---- Deferred scopes ---------------------------------------------------------------------------
@@ -374,6 +382,43 @@ int probity_tree_put(struct probity_tree *tree, const struct probity_event *even
         return PROBITY_ERROR_MEMORY;
     return tree->own_scopes != NULL
                ? probity_scopes_put(tree->own_scopes, event, &tree->listener) : 0;
+}
+
+/* The caller has a node, and its latest callee was often the same function. */
+static inline void opened_in_run(void *context, struct probity_scope *scope,
+                                 const struct probity_run *run, size_t at)
+{
+    struct probity_tree *tree = context;
+    const struct probity_same_function *function = scope->of_function[PROBITY_SCOPES_OF_TREE];
+    const struct probity_scope *caller =
+        scope->depth > 0
+            ? probity_scopes_at(tree->scopes, run->event->thread_slot, scope->depth - 1) : NULL;
+    const struct probity_tree_node *parent = caller != NULL ? caller->user : NULL;
+
+    if (__builtin_expect(function == NULL || parent == NULL || parent->recent == NULL ||
+                             parent->recent->function != function, 0))
+        on_opened(context, scope, probity_run_event_at(run, at));
+    else
+        scope->user = parent->recent;
+}
+
+static inline void left_in_run(void *context, const struct probity_scope *scope,
+                               uint32_t thread_slot)
+{
+    close_call(context, scope, PROBITY_SCOPE_LEFT, thread_slot);
+}
+
+static int put_in_run(void *context, const struct probity_event *event)
+{
+    return probity_tree_put(context, event);
+}
+
+int probity_tree_put_run(struct probity_tree *tree, const struct probity_run *run)
+{
+    const struct probity_scopes_run_steps steps = {opened_in_run, left_in_run, put_in_run, tree};
+
+    probity_assert(tree->own_scopes != NULL);
+    return probity_scopes_put_run(tree->own_scopes, run, steps);
 }
 
 const struct probity_scopes_listener *probity_tree_listener(const struct probity_tree *tree)

@@ -65,6 +65,11 @@ int probity_tree_open(const struct probity_tree_options *options, struct probity
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_tree_put(struct probity_tree *tree, const struct probity_event *event);
 
+struct probity_run;
+
+/* Takes a run of events (reader/run.h) in the same way, unless it follows other scopes. */
+int probity_tree_put_run(struct probity_tree *tree, const struct probity_run *run);
+
 /* Before the first event: makes the tree from the scopes of another analysis, which calls the
  * tree's listener. That one takes each event after the tree, and is finished before it. */
 const struct probity_scopes_listener *probity_tree_listener(const struct probity_tree *tree);

@@ -154,6 +154,11 @@ static int put_in_part(void *part, const struct probity_event *event)
     return probity_tree_put(part, event);
 }
 
+static int put_run_in_part(void *part, const struct probity_run *run)
+{
+    return probity_tree_put_run(part, run);
+}
+
 static int are_joinable(const void *left, const void *right)
 {
     return probity_tree_fits(left, right);
@@ -191,6 +196,14 @@ static int put_event(void *context, const struct probity_event *event)
     struct tree_call *call = context;
 
     return call->states != NULL ? put_states(call, event) : probity_tree_put(call->tree, event);
+}
+
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct tree_call *call = context;
+
+    return call->states != NULL ? cli_query_put_each(run, put_event, call)
+                                : probity_tree_put_run(call->tree, run);
 }
 
 static int is_like(void *context, const struct probity_function *function)
@@ -339,11 +352,13 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_parts parts = {
         .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
+        .put_run = put_run_in_part,
         .are_joinable = are_joinable, .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
         .parts = &parts,
         .run = run_on,
-        .open = open_tree, .put = put_event, .finish = finish_tree, .print = print_tree,
+        .open = open_tree, .put = put_event, .put_run = put_run,
+        .finish = finish_tree, .print = print_tree,
         .release = release, .pending = count_pending, .is_windowed = 1,
         .wants = CLI_QUERY_CALLS};
     struct tree_call call = {

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scopes_run.h: puts a run of events (reader/run.h) in the same way as probity_scopes_put() puts
+ * one, without a call for each: the compiler makes one loop of this, of the steps of the stack and
+ * of what an analysis does with a scope.
+ */
+#ifndef PROBITY_ANALYSIS_SCOPES_RUN_H
+#define PROBITY_ANALYSIS_SCOPES_RUN_H
+
+#include "analysis/scopes_stack.h"
+#include "reader/run.h"
+
+/* What an analysis does; each is inlined. */
+struct probity_scopes_run_steps {
+    /* As the listener's; `at` is the event in the run. */
+    void (*opened)(void *context, struct probity_scope *scope, const struct probity_run *run,
+                   size_t at);
+    /* A scope was left. */
+    void (*left)(void *context, const struct probity_scope *scope, uint32_t thread_slot);
+    /* Puts any event, with probity_scopes_put(). Returns 0 or an error. */
+    int (*put)(void *context, const struct probity_event *event);
+    void *context;
+};
+
+/* The thread of a run, and a copy of what does not change. */
+struct scopes_run {
+    struct probity_scopes *scopes;
+    struct scope_thread *thread; /* NULL: not seen yet, or its scopes have costs */
+    const struct probity_run_event *events;
+    const struct probity_run_code *codes;
+    uint32_t trace, slot;
+    int is_cpu_known;
+};
+
+static inline void scopes_run_find_thread(struct scopes_run *now)
+{
+    const struct probity_scopes *scopes = now->scopes;
+
+    now->thread = now->slot < scopes->thread_count && scopes->costs.count == 0
+                      ? scopes->threads[now->slot] : NULL;
+}
+
+/* An enter of a function that the thread has entered recently. Returns its scope, or NULL if it is
+ * another one. */
+static inline struct probity_scope *scopes_run_enter(const struct scopes_run *now, size_t at)
+{
+    struct scope_thread *thread = now->thread;
+    const struct probity_run_event *event = &now->events[at];
+    const struct probity_run_code *code = &now->codes[event->head.number];
+    uint64_t key = scopes_key_of(code->function, code->id);
+    struct function_use *use = scopes_recent_use(thread, key, code->id);
+
+    if (__builtin_expect(use == NULL || thread->depth == thread->capacity, 0))
+        return NULL;
+    const struct scope_begin begin = {code->function, now->trace, code->id, event->tick,
+                                      event->wall_ns};
+    scopes_take_time(thread, event->wall_ns, event->cpu_ns, now->is_cpu_known);
+    return &scopes_push_use(now->scopes, thread, use, begin, 0)->scope;
+}
+
+/* A leave of the innermost scope. Returns that, or NULL if it is another one. */
+static inline const struct probity_scope *scopes_run_leave(const struct scopes_run *now, size_t at)
+{
+    struct scope_thread *thread = now->thread;
+    const struct probity_run_event *event = &now->events[at];
+    const struct probity_run_code *code = &now->codes[event->head.number];
+
+    if (__builtin_expect(thread->depth == 0 || thread->stack[thread->depth - 1].use->key !=
+                                                   scopes_key_of(code->function, code->id), 0))
+        return NULL;
+    scopes_take_time(thread, event->wall_ns, event->cpu_ns, now->is_cpu_known);
+    return scopes_end_top(now->scopes, thread, PROBITY_SCOPE_LEFT, 0);
+}
+
+/* Puts a run. Returns 0 or an error. */
+static inline __attribute__((always_inline)) int
+probity_scopes_put_run(struct probity_scopes *scopes, const struct probity_run *run,
+                       const struct probity_scopes_run_steps steps)
+{
+    struct scopes_run now = {.scopes = scopes, .events = run->events, .codes = run->codes,
+                             .trace = run->event->trace, .slot = run->event->thread_slot,
+                             .is_cpu_known = run->event->cpu_known};
+    size_t count = run->count;
+    int error = 0;
+
+    scopes_run_find_thread(&now);
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        uint16_t kind = now.codes[now.events[i].head.number].kind;
+        const struct probity_scope *left;
+        struct probity_scope *opened;
+        if (kind == PROBITY_EVENT_LEAVE && now.thread != NULL &&
+            (left = scopes_run_leave(&now, i)) != NULL) {
+            steps.left(steps.context, left, now.slot);
+        } else if (kind == PROBITY_EVENT_ENTER && now.thread != NULL &&
+                   (opened = scopes_run_enter(&now, i)) != NULL) {
+            steps.opened(steps.context, opened, run, i);
+        } else {
+            error = steps.put(steps.context, probity_run_event_at(run, i));
+            scopes_run_find_thread(&now);
+        }
+    }
+    return error;
+}
+
+#endif
