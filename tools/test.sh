@@ -8,7 +8,7 @@
 # can break a measurement. Those that then pass are reported as flaky.
 #
 #   TIER    check, test (default) or aarch64 (everything that runs in qemu: tests/aarch64/left_out
-#           names the rest, tests/aarch64/slow what runs there only with CAMPAIGN=yes,
+#           names the rest, tests/aarch64/slow what runs there in full only with CAMPAIGN=yes,
 #           tests/aarch64/by_name what requires Linux 6.7)
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
@@ -323,15 +323,22 @@ build_for_tests() {
 # ---- AArch64, in qemu ----
 
 # Whether a test does not run there: "NAME REASON" in tests/aarch64/left_out, or, except in a
-# campaign, a line of tests/aarch64/slow. $1 name
+# campaign, a line of tests/aarch64/slow, and no settings in tests/shortened. $1 name
 is_left_out() {
-    grep -q "^${1//./[.]} " tests/aarch64/left_out ||
-        { [ -z "$CAMPAIGN" ] && grep -q "^${1//./[.]} " tests/aarch64/slow; }
+    local how
+    ! grep -q "^${1//./[.]} " tests/aarch64/left_out || return 0
+    [ -z "$CAMPAIGN" ] && grep -q "^${1//./[.]} " tests/aarch64/slow || return 1
+    find_shortened aarch64 "$1"
+    [ "$how" = whole ]
 }
 
-# A test's time limit in seconds. $1 name, $2 the limit of tests that are not slow
+# A test's time limit in seconds. $1 name, $2 the limit of tests that are not slow, or shortened
 limit_in_qemu() {
-    if grep -q "^${1//./[.]} " tests/aarch64/slow; then echo 21600; else echo "$2"; fi
+    if [ -n "$CAMPAIGN" ] && grep -q "^${1//./[.]} " tests/aarch64/slow; then
+        echo 21600
+    else
+        echo "$2"
+    fi
 }
 
 # Prefix of a script in tests/aarch64/by_name. $1 its tool, as there
@@ -384,7 +391,7 @@ build_aarch64() {
 
 # The quick part: the library's atomic instructions, kills, and traces read on the other machine.
 quick_units=(pool segment control counts drain stream block live)
-quick_tests="^((cli/smoke|runtime/(early|usdt)|faults/killed_at_start|fntrace/log)[.]sh|\
+quick_tests="^((cli/smoke|runtime/(early|threads|usdt)|faults/killed_at_start|fntrace/log)[.]sh|\
 aarch64/(calls|jumps|kill|traces)[.]sh|\
 unit/test_($(
     IFS='|'; echo "${quick_units[*]}")))\$"
@@ -392,7 +399,8 @@ unit/test_($(
 build_aarch64_quick() {
     local programs
     programs=({tree,typed,planted,waiting,victim,kill_rounds,kill_scopes,ends,own_log,early,logged}
-        {usdt,count_marks,check_hits} {heap,ends,own_log,early,loader,logged}.shared
+        {threads,usdt,count_marks,check_hits}
+        {heap,ends,own_log,early,loader,logged,threads}.shared
         plugin_{kill_at_link,hits}.so)
     programs=("${programs[@]/#/tests/programs/}" "${quick_units[@]/#/tests/unit/test_}")
     build_aarch64 "$quick_tests" "AARCH64_ALL=lib tool examples" "TOOL_FLAGS=$quick_flags" \

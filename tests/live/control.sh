@@ -14,7 +14,7 @@ ids=2000000 many=3000000
 UNNAMED=${UNNAMED:-120} BESIDE=${BESIDE:-30} FLUSHES=${FLUSHES:-300}
 [ "${VARIANT:-gcc}" = gcc ] || ids=100000
 case ${VARIANT:-gcc} in
-    asan | tsan) many=300000 ;;
+    asan | tsan | aarch64) many=300000 ;;
 esac
 for program in $(forms_of control); do
     fresh

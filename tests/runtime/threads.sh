@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Thousands of threads, in sequence and at once, and every way in which a thread can end.
+# Thousands of threads, in sequence and at once, and every way in which a thread can end. ALIVE:
+# threads at once. PART=N: the N-th part of the other threads.
 # variants: asan clang tsan
 . "$(dirname "$0")/../common.bash"
 
@@ -26,14 +27,15 @@ if [ "${VARIANT:-gcc}" = tsan ]; then
     finish
     exit
 fi
-threads threads churn 10000 3
-threads threads beside 4000 3
+PART=${PART:-1}
+threads threads churn $((10000 / PART)) 3
+threads threads beside $((4000 / PART)) 3
 threads threads alive "${ALIVE:-3000}" 20
 for program in $(forms_of threads); do
-    threads $program churn 300 2000
-    threads $program pthread_exit 50 1000
-    threads $program cancel 50 1000
-    threads $program destructor 50 1000
+    threads $program churn $((300 / PART)) 2000
+    for how in pthread_exit cancel destructor; do
+        threads $program $how 50 1000
+    done
 done
 [ "${VARIANT:-gcc}" = asan ] || threads threads system_call 50 1000
 

@@ -286,11 +286,9 @@ int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
 {
     (void)user;
     char temporary[MAX_PATH + 1];
-    DWORD length = GetTempPathA(sizeof temporary, temporary);
 
-    if (length == 0 || length >= sizeof temporary)
+    if (probity_posix_temporary_directory(temporary, sizeof temporary) < 0)
         return -1;
-    probity_posix_slashes(temporary);
     int whole = snprintf(ret_path, room, "%sprobity", temporary);
     return whole > 0 && (size_t)whole < room ? whole : -1;
 }

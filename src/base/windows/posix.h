@@ -6,6 +6,8 @@
 #ifndef PROBITY_BASE_WINDOWS_POSIX_H
 #define PROBITY_BASE_WINDOWS_POSIX_H
 
+#include <stddef.h>
+
 /* A descriptor for output to the debugger. */
 enum { PROBITY_POSIX_DEBUGGER = 3 };
 
@@ -18,6 +20,15 @@ void *probity_posix_handle(int descriptor);
 /* The path of a name in an open directory, or of the name itself if it is absolute or the directory
  * is AT_FDCWD. Room for PATH_MAX bytes. Returns 0 or -1. */
 int probity_posix_path_in(int directory, const char *name, char *ret_path);
+
+/* Converts a path to the system's code page, in which functions here take paths: if that lacks one
+ * of its characters, the file's short name is used. If the file has none, the path names no file.
+ * Returns the length, or -1 if there is no room. */
+int probity_posix_narrow(const wchar_t *path, char *ret_path, size_t room);
+
+/* The user's directory for temporary files, with slashes and one at its end. Returns its length, or
+ * -1. */
+int probity_posix_temporary_directory(char *ret_path, size_t room);
 
 /* Replaces backslashes with slashes. */
 void probity_posix_slashes(char *path);

@@ -122,10 +122,9 @@ int open(const char *path, int flags, ...)
 int memfd_create(const char *name, unsigned flags)
 {
     char directory[MAX_PATH + 1], path[PATH_MAX];
-    DWORD length = GetTempPathA(sizeof directory, directory);
 
     (void)flags;
-    if (length == 0 || length >= sizeof directory)
+    if (probity_posix_temporary_directory(directory, sizeof directory) < 0)
         return probity_posix_fail();
     snprintf(path, sizeof path, "%s%s.%lx.%llx", directory, name, GetCurrentProcessId(),
              GetTickCount64());
@@ -158,13 +157,15 @@ int probity_posix_path_in(int directory, const char *name, char *ret_path)
         }
         return 0;
     }
-    DWORD length = GetFinalPathNameByHandleA(probity_posix_handle(directory), ret_path, PATH_MAX,
-                                             FILE_NAME_NORMALIZED);
-    if (length == 0)
+    wchar_t path[PATH_MAX];
+    DWORD got = GetFinalPathNameByHandleW(probity_posix_handle(directory), path, PATH_MAX,
+                                          FILE_NAME_NORMALIZED);
+    if (got == 0)
         return probity_posix_fail();
-    if (strcmp(name, ".") == 0)
+    int length = got < PATH_MAX ? probity_posix_narrow(path, ret_path, PATH_MAX) : -1;
+    if (length > 0 && strcmp(name, ".") == 0)
         return 0;
-    if (length + 1 + strlen(name) >= PATH_MAX) {
+    if (length <= 0 || length + 1 + strlen(name) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -501,12 +502,43 @@ void probity_posix_slashes(char *path)
         *path = *path == '\\' ? '/' : *path;
 }
 
+static int to_code_page(const wchar_t *path, char *ret_path, size_t room)
+{
+    return WideCharToMultiByte(CP_ACP, 0, path, -1, ret_path, (int)room, NULL, NULL) - 1;
+}
+
+int probity_posix_narrow(const wchar_t *path, char *ret_path, size_t room)
+{
+    wchar_t again[PATH_MAX], brief[PATH_MAX];
+    int length = to_code_page(path, ret_path, room);
+
+    /* The system replaces missing characters with similar ones, or with question marks. */
+    if (length >= 0 && MultiByteToWideChar(CP_ACP, 0, ret_path, -1, again, PATH_MAX) > 0 &&
+        wcscmp(path, again) == 0)
+        return length;
+    DWORD got = GetShortPathNameW(path, brief, PATH_MAX);
+    return got > 0 && got < PATH_MAX ? to_code_page(brief, ret_path, room) : length;
+}
+
+int probity_posix_temporary_directory(char *ret_path, size_t room)
+{
+    wchar_t path[MAX_PATH + 1];
+    DWORD got = GetTempPathW(MAX_PATH + 1, path);
+    int length = got > 0 && got <= MAX_PATH ? probity_posix_narrow(path, ret_path, room) : -1;
+
+    if (length > 0)
+        probity_posix_slashes(ret_path);
+    return length > 0 ? length : -1;
+}
+
 char *getcwd(char *text, size_t room)
 {
-    DWORD length = GetCurrentDirectoryA((DWORD)room, text);
+    wchar_t path[PATH_MAX];
+    DWORD got = GetCurrentDirectoryW(PATH_MAX, path);
+    int length = got > 0 && got < PATH_MAX ? probity_posix_narrow(path, text, room) : -1;
 
-    if (length == 0 || length >= room) {
-        errno = length == 0 ? ENOENT : ERANGE;
+    if (length <= 0) {
+        errno = got == 0 ? ENOENT : ERANGE;
         return NULL;
     }
     probity_posix_slashes(text);
@@ -515,10 +547,13 @@ char *getcwd(char *text, size_t room)
 
 char *realpath(const char *path, char *text)
 {
+    wchar_t wide[PATH_MAX], full[PATH_MAX];
     char *whole = text != NULL ? text : malloc(PATH_MAX);
-    DWORD length = whole != NULL ? GetFullPathNameA(path, PATH_MAX, whole, NULL) : 0;
+    int got = MultiByteToWideChar(CP_ACP, 0, path, -1, wide, PATH_MAX);
+    DWORD length = whole != NULL && got > 0 ? GetFullPathNameW(wide, PATH_MAX, full, NULL) : 0;
 
-    if (length > 0 && length < PATH_MAX && access(whole, F_OK) == 0) {
+    if (length > 0 && length < PATH_MAX && probity_posix_narrow(full, whole, PATH_MAX) > 0 &&
+        access(whole, F_OK) == 0) {
         probity_posix_slashes(whole);
         return whole;
     }

@@ -13,12 +13,11 @@
 static void set_temporary(void)
 {
     char directory[MAX_PATH + 1], setting[MAX_PATH + 16];
-    DWORD length = GetTempPathA(sizeof directory, directory);
+    int length = probity_posix_temporary_directory(directory, sizeof directory);
 
-    if (getenv("TMPDIR") != NULL || length < 2 || length >= sizeof directory)
+    if (getenv("TMPDIR") != NULL || length < 2)
         return;
     directory[length - 1] = 0; /* the trailing separator */
-    probity_posix_slashes(directory);
     snprintf(setting, sizeof setting, "TMPDIR=%s", directory);
     _putenv(setting);
 }
