@@ -9,6 +9,8 @@
 #include <cet.h>
 #endif
 
+#include "hooks_x86_64.h"
+
 #define LEVEL 5 /* PROBITY_FUNCTIONS_LEVEL */
 
 /* struct probity_calls and struct probity_call, of 48 bytes */
@@ -27,88 +29,8 @@
 
 /* probity_entries: a table of 2^18 pairs of an address and a descriptor, and of that: */
 #define ENTRY_SHIFT 46
-#define FUNCTION_FLAGS 37
 #define ENTRIES 16 /* PROBITY_FUNCTION_ENTRIES */
-#define FUNCTION_CODE 40
 #define FUNCTION_NUMBER 44
-
-    .macro begin_function name
-    .section .text.\name, "ax", @progbits
-    .type \name, @function
-    .p2align 4
-\name:
-    .cfi_startproc
-    endbr64
-    .endm
-
-    .macro end_function name
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
-
-    .macro save register
-    pushq \register
-    .cfi_adjust_cfa_offset 8
-    .endm
-
-    .macro restore register
-    popq \register
-    .cfi_adjust_cfa_offset -8
-    .endm
-
-/* struct probity_thread */
-#define VALID_BIT 8
-#define LAST_TICK 16
-#define GAP_TICKS 24
-
-/* probity_hit() of the code in %edi. Saved: %rax, %rcx, %rdx, %rsi, %rdi. */
-    .macro hit
-    movq probity_thread_self@gottpoff(%rip), %rcx
-    movq %fs:(%rcx), %rcx
-    testq %rcx, %rcx
-    je 10f
-    movl $8, %esi
-    xaddq %rsi, (%rcx)
-    testq %rsi, VALID_BIT(%rcx)
-    je 11f
-    rdtsc
-    shlq $32, %rdx
-    orq %rdx, %rax
-    movq %rax, %rdx
-    subq LAST_TICK(%rcx), %rdx
-    cmpq GAP_TICKS(%rcx), %rdx
-    jae 12f
-    movq %rax, LAST_TICK(%rcx)
-    shlq $24, %rax
-    orq %rdi, %rax
-    movq %rax, (%rsi)
-13: restore_five
-    ret
-    .cfi_adjust_cfa_offset 40
-10: movq probity_active@GOTPCREL(%rip), %rax
-    cmpl $0, (%rax)
-    je 13b
-11: movl %edi, %esi
-    movq probity_probe_slow@GOTPCREL(%rip), %rdi
-    xorl %edx, %edx
-    xorl %ecx, %ecx
-    call probity_keep_low_vectors
-    jmp 13b
-12: movq %rsi, %rdx
-    movl %edi, %esi
-    movq %rax, %rcx
-    movq probity_probe_gap@GOTPCREL(%rip), %rdi
-    call probity_keep_low_vectors
-    jmp 13b
-    .endm
-
-    .macro restore_five
-    restore %rdi
-    restore %rsi
-    restore %rdx
-    restore %rcx
-    restore %rax
-    .endm
 
     .hidden probity_calls, probity_fentry_enter, probity_fentry_leave
     .hidden probity_fentry_enter_unusual, probity_fentry_leave_unusual
@@ -238,7 +160,7 @@
     addl $1, %esi
     movl %esi, %fs:(%rdx)
     movl %edi, CALL_CODE(%rax)
-    hit
+    hit 0
 6:  restore_five
     jmp probity_fentry_enter
     end_function __fentry__
@@ -330,7 +252,7 @@
     subl $1, %esi
     movl %esi, %fs:(%rcx)
     addl $2, %edi
-    hit
+    hit 0
 6:  restore_five
     jmp probity_fentry_leave
     end_function __return__
