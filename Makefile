@@ -157,7 +157,7 @@ GENERATED := $(BUILD)/generated
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)
 DUMPS_OBJ := $(DUMPS_SRC:%.c=$(OBJ)/%.o)
 PRINT_OBJ := $(PRINT_SRC:%.c=$(OBJ)/%.o)
-FUNCTIONS_OBJ := $(FUNCTIONS_SRC:%.c=$(OBJ)/%.o) $(OBJ)/src/functions/fentry_x86_64.o
+FUNCTIONS_OBJ := $(FUNCTIONS_SRC:%.c=$(OBJ)/%.o) $(addprefix $(OBJ)/src/functions/,fentry_x86_64.o sites_x86_64.o)
 CALLS_OBJ := $(CALLS_SRC:%.c=$(OBJ)/%.o)
 BOTH_OBJ := $(sort $(LIB_OBJ) $(PRINT_OBJ))
 PROTO_OBJ := $(PROTO_SRC:src/%.proto=$(OBJ)/generated/%.pb-c.o)
@@ -310,7 +310,7 @@ $(PAGE_OBJ): src/page/view_page.S $(PAGE) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,AS  )$(CC) -c -DPAGE='"$(PAGE)"' -o $@ $<
 
-$(OBJ)/src/functions/%.o: src/functions/%.S $(BUILD)/flags
+$(OBJ)/src/functions/%.o: src/functions/%.S src/functions/hooks_x86_64.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,AS  )$(CC) $(CFLAGS) -fPIC -c -o $@ $<
 
@@ -371,8 +371,8 @@ $(SHARED_PRINT): $(PRINT_OBJ) src/libprobity-print.map
 # It has separate copies of the code that it shares with libprobity.
 FUNCTIONS_NAMES = __cyg_profile_func_enter __cyg_profile_func_exit \
     $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),__fentry__ __return__ \
-    probity_scope_site_enter_hook probity_scope_sites_loaded probity_hooked_start \
-    probity_hooked_take_out)
+    probity_scope_site_enter_hook probity_scope_site_leave_hook probity_scope_sites_loaded \
+    probity_hooked_start probity_hooked_take_out)
 $(STATIC_FUNCTIONS): $(filter-out %/unload.o,$(FUNCTIONS_OBJ)) src/libprobity-functions.map
 	$(call one_object,$(archive_object),$(FUNCTIONS_NAMES),--localize-hidden,$(filter %.o,$^))
 	$(call archive,$(archive_object))

@@ -11,6 +11,7 @@ tree=$(cd "$bench/../.." && pwd)
 build=$(cd "$1" && pwd)
 rows=${2:-40000}
 pairs=15
+rounds=7
 work=$(mktemp -d)
 trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$build/lib
@@ -64,16 +65,32 @@ once() { "$@" "$size"; }
 text_of() { size "$work/$1.o" | awk 'NR == 2 { print $1 / 1024 }'; }
 calls_in() { "$build/bin/probity" report --json "$1" | jq '[.functions[].calls] | add'; }
 
+declare -A least_of calls_of
+keep_least() { least_of[$1]=$(printf '%s\n' ${least_of[$1]:-} "$2" | sort -g | head -n 1); }
+
 # Sets least_of[NAME] for the programs $@, which run in turn.
-declare -A least_of
 in_turn() {
-    local name value
+    local name
     for ((i = 0; i < pairs; i++)); do
         for name; do
-            value=$(once "$work/$name")
-            least_of[$name]=$(printf '%s\n' ${least_of[$name]:-} "$value" | sort -g | head -n 1)
+            keep_least "$name" "$(once "$work/$name")"
         done
     done
+}
+
+# One run that records, of several in turn, since the speed of a virtual machine changes from second
+# to second. $1 name, the rest: the command. Sets least_of[NAME] and, if there is a trace,
+# calls_of[NAME].
+record() {
+    local name=$1 value
+    shift
+    rm -rf "$work/trace"*
+    value=$(cd "$work" && PROBITY_OUT=$work/trace once "$@" 2> "$work/errors") ||
+        { cat "$work/errors" >&2; exit 1; }
+    keep_least "$name" "$value"
+    if [ -z "${calls_of[$name]:-}" ] && [ -e "$work/trace" ]; then
+        calls_of[$name]=$(calls_in "$work/trace")
+    fi
 }
 
 # The minimum wall time of three runs that record. $@ the command
@@ -140,10 +157,9 @@ __return__:
         .section .note.GNU-stack, "", @progbits
 END
 
-# funtrace keeps only the newest records. $1 time of the plain program, $2 calls of all functions,
-# $3 those of the program with -pg
-by_funtrace() {
-    local time link="$work/runtime_of_funtrace.o -Wl,--dynamic-list=${FUNTRACE:-}/funtrace.dyn"
+# funtrace keeps only the newest records.
+compile_funtrace() {
+    local link="$work/runtime_of_funtrace.o -Wl,--dynamic-list=${FUNTRACE:-}/funtrace.dyn"
     link+=" -lstdc++ -ldl -pthread"
     if [ -z "${FUNTRACE:-}" ]; then
         printf 'note\treal\tFUNTRACE is not set to a directory with the sources of funtrace\n'
@@ -151,13 +167,9 @@ by_funtrace() {
     fi
     g++ -w -O2 -g -pthread -c -o "$work/runtime_of_funtrace.o" "$FUNTRACE/funtrace.cpp"
     LINK=$link compile funtrace "$large" -finstrument-functions
-    time=$(recorded env -u PROBITY_OUT "$work/funtrace")
-    added "funtrace, -finstrument-functions" "$time" "$1" "$2" ""
     gcc -c -o "$work/hooks_of_funtrace.o" "$FUNTRACE/funtrace_pg.S"
     LINK="$work/hooks_of_funtrace.o $link" compile funtrace_pg "$large" -pg -mfentry \
         -minstrument-return=call
-    time=$(recorded env -u PROBITY_OUT "$work/funtrace_pg")
-    added "funtrace, -mfentry" "$time" "$1" "$3" ""
 }
 
 # LTTng discards events if its session daemon is too slow. $1 time of the plain program, $2 calls
@@ -185,8 +197,8 @@ by_lttng() {
 
 # $1 target of a program with FN_FUNC, off / plain
 by_gcc() {
-    local plain time calls entered
-    least_of=()
+    local plain time calls
+    least_of=() calls_of=()
     add_scopes "$large" > "$work/scopes_source.c"
     compile plain "$large"
     compile scopes "$work/scopes_source.c" -DFN_INSTRUMENT -include FnTrace.h
@@ -215,19 +227,34 @@ by_gcc() {
         "$plain")" x ""
     row "-mfentry, nothing recorded / plain" "$(ratio "${least_of[fentry]}" "$plain")" x ""
 
-    time=$(recorded "$work/scopes")
-    calls=$(calls_in "$work/trace")
-    row "FN_FUNC: calls" "$(awk "BEGIN { print $calls / 1e6 }")" M ""
-    added "FN_FUNC, recorded" "$time" "$plain" "$calls" "<= 25"
-    time=$(recorded "$work/patchable")
-    added "FN_FUNC, patchable, recorded" "$time" "$plain" "$(calls_in "$work/trace")" ""
-    time=$(recorded "$build/bin/probity" record -o "$work/trace" --functions -- "$work/hooks")
-    calls=$(calls_in "$work/trace")
-    added "-finstrument-functions, recorded" "$time" "$plain" "$calls" ""
-    time=$(recorded "$work/fentry")
-    entered=$(calls_in "$work/trace")
-    row "-mfentry: calls" "$(awk "BEGIN { print $entered / 1e6 }")" M ""
-    added "-mfentry, recorded" "$time" "$plain" "$entered" ""
+    compile_funtrace
+    for ((i = 0; i < rounds; i++)); do
+        keep_least plain "$(once "$work/plain")"
+        record scopes_on "$work/scopes"
+        record scopes_ring env PROBITY_RING=16M "$work/scopes"
+        record patchable_on "$work/patchable"
+        record hooks_on "$build/bin/probity" record -o "$work/trace" --functions -- "$work/hooks"
+        record fentry_on "$work/fentry"
+        if [ -n "${FUNTRACE:-}" ]; then
+            record funtrace env -u PROBITY_OUT "$work/funtrace"
+            record funtrace_pg env -u PROBITY_OUT "$work/funtrace_pg"
+        fi
+    done
+    plain=${least_of[plain]}
+    calls=${calls_of[hooks_on]}
+    row "FN_FUNC: calls" "$(awk "BEGIN { print ${calls_of[scopes_on]} / 1e6 }")" M ""
+    added "FN_FUNC, recorded" "${least_of[scopes_on]}" "$plain" "${calls_of[scopes_on]}" "<= 25"
+    added "FN_FUNC, recorded in a ring" "${least_of[scopes_ring]}" "$plain" \
+        "${calls_of[scopes_on]}" ""
+    added "FN_FUNC, patchable, recorded" "${least_of[patchable_on]}" "$plain" \
+        "${calls_of[patchable_on]}" ""
+    added "-finstrument-functions, recorded" "${least_of[hooks_on]}" "$plain" "$calls" ""
+    row "-mfentry: calls" "$(awk "BEGIN { print ${calls_of[fentry_on]} / 1e6 }")" M ""
+    added "-mfentry, recorded" "${least_of[fentry_on]}" "$plain" "${calls_of[fentry_on]}" ""
+    if [ -n "${FUNTRACE:-}" ]; then
+        added "funtrace, -finstrument-functions" "${least_of[funtrace]}" "$plain" "$calls" ""
+        added "funtrace, -mfentry" "${least_of[funtrace_pg]}" "$plain" "${calls_of[fentry_on]}" ""
+    fi
     if command -v uftrace > /dev/null; then
         time=$(recorded uftrace record --no-libcall --no-event "$work/hooks")
         added "uftrace, the same program" "$time" "$plain" "$calls" ""
@@ -235,7 +262,6 @@ by_gcc() {
         printf 'note\treal\tno uftrace here\n'
     fi
     by_lttng "$plain" "$calls"
-    by_funtrace "$plain" "$calls" "$entered"
 }
 
 # $1 target of sleds that are off / plain

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/cpu.h"
+#include "base/hooked.h"
 #include "functions/calls.h"
 #include "functions/functions.h"
 #include "probity_scope.h"
@@ -51,14 +52,30 @@ struct probity_calls {
 
 _Static_assert(offsetof(struct probity_calls, valued) == 4 &&
                    offsetof(struct probity_calls, call) == 8 &&
+                   offsetof(struct probity_call, site.function) == 0 &&
+                   offsetof(struct probity_call, site.back) == 8 &&
+                   offsetof(struct probity_call, site.from) == 16 &&
                    offsetof(struct probity_call, site.stack) == 24 &&
-                   offsetof(struct probity_call, place) == 40 && sizeof(struct probity_call) == 48,
+                   offsetof(struct probity_call, code) == 32 &&
+                   offsetof(struct probity_call, depth) == 36 &&
+                   offsetof(struct probity_call, place) == 40 &&
+                   offsetof(struct probity_call, raised) == 44 &&
+                   sizeof(struct probity_call) == 48,
                "as in fentry_x86_64.S");
-_Static_assert(offsetof(struct probity_site_function, code) == 40 &&
+_Static_assert(offsetof(struct probity_site_function, flags) == 37 &&
+                   PROBITY_FUNCTION_ENTRIES == 16 &&
+                   offsetof(struct probity_site_function, code) == 40 &&
                    offsetof(struct probity_site_function, number) == 44 &&
                    offsetof(struct probity_entry, function) == 8 &&
                    sizeof(struct probity_entry) == 16,
                "as in fentry_x86_64.S");
+#if PROBITY_HAS_FAST_PATH
+_Static_assert(offsetof(struct probity_thread, cursor) == 0 &&
+                   offsetof(struct probity_thread, valid_bit) == 8 &&
+                   offsetof(struct probity_thread, last_tick) == 16 &&
+                   offsetof(struct probity_thread, gap_ticks) == 24,
+               "as in fentry_x86_64.S");
+#endif
 
 extern __thread struct probity_calls probity_calls
     __attribute__((tls_model("initial-exec"), visibility("hidden")));

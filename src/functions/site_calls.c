@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * site_calls.c: called by patched sites of FN_FUNC (scope_sites.h); does the same in the usual case
- * as src/runtime/scope_path.c. Any register may be in use there, so this is compiled without vector
- * registers (Makefile), and calls other functions with them saved.
+ * site_calls.c: called by the hooks of patched sites of FN_FUNC (sites_x86_64.S) in all but the
+ * most usual cases; does the same as src/runtime/scope_path.c. Any register may be in use there, so
+ * this is compiled without vector registers (Makefile), and calls other functions with them saved.
  */
+#include <stddef.h>
+
 #include "base/cpu.h"
 
 #if PROBITY_CPU_HAS_FENTRY
@@ -192,40 +194,17 @@ void probity_site_leave(struct probity_scope_here *scope)
         probity_hit(code + 2);
 }
 
-/* ---- Hooks -------------------------------------------------------------------------------------
- *
- * Sites do not use r10 and r11; all other registers are saved here or by the compiler. At the
- * enter, the description of the function is above the return address.
- */
-
-#define SAVE(register) "\tpushq %" register "\n\t.cfi_adjust_cfa_offset 8\n"
-#define RESTORE(register) "\tpopq %" register "\n\t.cfi_adjust_cfa_offset -8\n"
-#define SAVE_ALL SAVE("rax") SAVE("rcx") SAVE("rdx") SAVE("rsi") SAVE("rdi") SAVE("r8") SAVE("r9")
-#define RESTORE_ALL                                                                                \
-    RESTORE("r9") RESTORE("r8") RESTORE("rdi") RESTORE("rsi") RESTORE("rdx") RESTORE("rcx")        \
-    RESTORE("rax")
-#define BEGIN(name)                                                                                \
-    "\t.globl " name "\n\t.type " name ", @function\n\t.p2align 4\n" name ":\n\t.cfi_startproc\n"
-#define END(name) "\tret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n"
-
-/* Both are called with an aligned stack: after the site's return address there are 9 or 7 words. */
-__asm__("\t.text\n"
-        BEGIN("probity_scope_site_enter_hook")
-        "\t.cfi_adjust_cfa_offset 8\n\tendbr64\n"
-        SAVE_ALL
-        "\tmovq %r10, %rdi\n\tmovq 56(%rsp), %rsi\n\tleaq -16(%r11), %rdx\n\tmovq 64(%rsp), %rcx\n"
-        "\tsubq $8, %rsp\n\t.cfi_adjust_cfa_offset 8\n"
-        "\tcall probity_site_enter\n"
-        "\taddq $8, %rsp\n\t.cfi_adjust_cfa_offset -8\n"
-        RESTORE_ALL
-        "\tleaq 8(%rsp), %rsp\n\t.cfi_adjust_cfa_offset -8\n"
-        END("probity_scope_site_enter_hook")
-        BEGIN("probity_scope_site_leave_hook")
-        "\tendbr64\n"
-        SAVE_ALL
-        "\tmovq %r10, %rdi\n"
-        "\tcall probity_site_leave\n"
-        RESTORE_ALL
-        END("probity_scope_site_leave_hook"));
+_Static_assert(offsetof(struct probity_scope_here, function) == 0 &&
+                   offsetof(struct probity_scope_here, ret) == 16 &&
+                   offsetof(struct probity_scope_here, code) == 56 &&
+                   offsetof(struct probity_scope_here, place) == 64 &&
+                   offsetof(struct probity_scope_here, raised) == 68 &&
+                   offsetof(struct probity_scope_here, is_open) == 72 &&
+                   offsetof(struct probity_site_function, level) == 36 &&
+                   sizeof(struct probity_scope_place) == 16 &&
+                   offsetof(struct probity_scope_place, where) == 8 &&
+                   PROBITY_FUNCTION_CXX == 1 && PROBITY_SCOPE_DEFERRED == 2 &&
+                   PROBITY_SCOPE_FRAMES == 48 && PROBITY_SCOPE_NEAR == 4096,
+               "as in sites_x86_64.S");
 
 #endif
