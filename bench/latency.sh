@@ -7,8 +7,8 @@
 # A command itself needs CPU time: attaching to a different, idle program shows how much of a delay
 # is due to that, and starting a program that does nothing shows the minimum. A window of `attach`
 # is longer than the command, so compare it with that of a recording in which nothing changes, too.
-# Likewise, a dump needs CPU time that the server has not got while all CPUs are busy: a different
-# program that reads a dump ten times a second needs about as much.
+# In the same way, a dump needs CPU time that the server lacks while all CPUs are busy: a program
+# that reads a dump ten times a second needs about as much.
 #
 #   ROUNDS       of attaching (default 120, about 85 s)
 #   DUMP_ROUNDS  of dumps (default 30, about 120 s)

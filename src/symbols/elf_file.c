@@ -43,8 +43,8 @@ static int is_ours(const struct stat *status)
            (status->st_mode & others) == 0;
 }
 
-/* Whether only the caller, that group and root may write to the file and to its directory, where files that it
- * names are looked for. Replaces the path by the file's own, without links. */
+/* Whether only the caller, that group and root may write to the file and to its directory, where
+ * files that it names are looked for. Replaces the path by the file's own, without links. */
 static int is_trusted(int file, char path[PATH_MAX])
 {
     char link[48];

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A program names other files with its debugging information: a separate file (.gnu_debuglink),
 # split units (.dwo). Someone else who may write to its directory can put a pipe there, on which a
-# command would wait forever, or a device. So these files are opened only if nobody else can write there.
-# Compressed programs are not opened either.
+# command would wait forever, or a device. So these files are opened only if nobody else can write
+# there. Compressed programs are not opened either.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 
