@@ -195,8 +195,9 @@ static void report(const struct adding *adding)
                  "program and its shared libraries; name others with --args-in");
     else if (adding->undescribed[0] != '\0')
         cli_warn(adding->command, "no arguments for functions in '%s': %s", adding->undescribed,
-                 adding->is_unused ? "its debugging information is not used"
-                                   : "it has no debugging information for them; compile it with -g");
+                 adding->is_unused
+                     ? "its debugging information is not used"
+                     : "it has no debugging information for them; compile it with -g");
     else
         cli_warn(adding->command, "no arguments: the functions that match have none that can be "
                  "shown");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A program names other files with its debugging information: a separate file (.gnu_debuglink), a
-# shared one (.gnu_debugaltlink), split units (.dwo). Someone else who may write to its directory can
-# put a pipe there, on which a command would wait forever, or a device. So these files are opened
+# shared one (.gnu_debugaltlink), split units (.dwo). Someone else who may write to its directory
+# can put a pipe there, on which a command would wait forever, or a device. So these are opened
 # only if nobody else can write there, split units never, and a warning names the directory.
 # Compressed programs are not opened either.
 # variants: asan
@@ -105,7 +105,7 @@ cat > whole.c << 'EOF'
 struct shape { int sides; };
 int whole(struct shape *shape, int more) { FN_FUNC(int, FN_0); return shape->sides + more; }
 EOF
-sed 's/FN_0);/&\n    extern int whole(struct shape *, int);\n    whole(\&shape, 2);/' source.c > mixed.c
+sed 's/FN_0);/& extern int whole(struct shape *, int); whole(\&shape, 2);/' source.c > mixed.c
 for place in own open; do
     mkdir -p built
     # shellcheck disable=SC2086
