@@ -68,6 +68,7 @@ struct adding {
     struct symbols_wanted wanted;
     uint32_t functions, described;
     char undescribed[PATH_MAX]; /* the first file with functions that DWARF does not describe */
+    int is_unused;              /* because that file's DWARF may not be used */
 };
 
 /* is_any: add it even if it does not seem to have hooks. */
@@ -79,8 +80,10 @@ static struct symbols_found add(struct adding *adding, const char *path, int is_
     symbols_arguments_add(adding->all, path, &adding->wanted, &found);
     adding->functions += found.functions;
     adding->described += found.described;
-    if (found.undescribed > 0 && adding->undescribed[0] == '\0')
+    if (found.undescribed > 0 && adding->undescribed[0] == '\0') {
         snprintf(adding->undescribed, sizeof adding->undescribed, "%s", path);
+        adding->is_unused = found.is_unused;
+    }
     return found;
 }
 
@@ -191,8 +194,10 @@ static void report(const struct adding *adding)
         cli_warn(adding->command, "no arguments: no function matches --args or --returns in the "
                  "program and its shared libraries; name others with --args-in");
     else if (adding->undescribed[0] != '\0')
-        cli_warn(adding->command, "no arguments for functions in '%s': it has no debugging "
-                                  "information for them; compile it with -g", adding->undescribed);
+        cli_warn(adding->command, "no arguments for functions in '%s': %s", adding->undescribed,
+                 adding->is_unused
+                     ? "its debugging information is not used"
+                     : "it has no debugging information for them; compile it with -g");
     else
         cli_warn(adding->command, "no arguments: the functions that match have none that can be "
                  "shown");

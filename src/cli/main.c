@@ -129,6 +129,13 @@ static int help(int argc, char **argv)
     return CLI_OK;
 }
 
+static const struct cli_command *running;
+
+static void warn_unused(const char *path, const char *why)
+{
+    cli_warn(running, "debugging information of '%s' is not used: %s", path, why);
+}
+
 /* Options before the command are those of `probity`, options after it are the command's. */
 static int run(int argc, char **argv)
 {
@@ -155,6 +162,7 @@ static int run(int argc, char **argv)
     if (command->is_for_running && probity_os_short_turns() == 0)
         probity_os_yield();
     cli_cut_watch();
+    running = command;
     int status = command->run(argc - 1, argv + 1);
     cli_progress_end();
     return cli_cut_judge(command, status);
@@ -190,6 +198,7 @@ int main(int argc, char **argv)
     probity_functions_demangle = symbols_demangle;
     probity_functions_locate = symbols_locate;
     symbols_locate_on_no_memory(cli_memory_end);
+    symbols_on_unused(warn_unused);
     opterr = 0; /* subcommands report invalid options themselves */
     if (argc < 2) {
         print_overview(stderr);

@@ -8,6 +8,10 @@
  * No address is valid without the token, which other pages and users cannot guess. The header Host
  * must be this server's address, so that a host name that resolves to it does not give access to
  * others.
+ *
+ * One address, for command lines, which all users can read, has a token that is valid once: it
+ * redirects to the real address. Anybody could be faster than the browser, so it is valid only on
+ * connections of the same user, which /proc/self/net/tcp shows.
  */
 #include "page/serve.h"
 
@@ -56,14 +60,17 @@ struct microhttpd {
     __typeof__(MHD_add_response_header) *header;
     __typeof__(MHD_queue_response) *queue;
     __typeof__(MHD_destroy_response) *destroy;
+    __typeof__(MHD_get_connection_info) *info;
 };
 
 struct probity_server {
     const struct probity_serve_options *options;
     struct microhttpd http;
     struct MHD_Daemon *daemon;
+    unsigned bound; /* the port */
     char token[TOKEN_DIGITS + 1];
-    char address[64 + TOKEN_DIGITS];
+    char once[TOKEN_DIGITS + 1]; /* the token that is valid once; empty: no longer */
+    char address[64 + TOKEN_DIGITS], once_address[64 + TOKEN_DIGITS];
     char hosts[2][32]; /* the two names of this server */
 };
 
@@ -253,16 +260,17 @@ static enum MHD_Result put_tile(const struct probity_server *server,
                         server->http.response(bytes, text, MHD_RESPMEM_MUST_FREE));
 }
 
-/* The part after the token; NULL if the path has no token or a wrong one. Takes the same time
+/* The part after this token; NULL if the path has no token or a wrong one. Takes the same time
  * for every token. */
-static const char *after_token(const struct probity_server *server, const char *path)
+static const char *after_token(const char *token, const char *path)
 {
     unsigned differs = 0;
 
-    if (strlen(path) < TOKEN_DIGITS + 2 || path[0] != '/' || path[TOKEN_DIGITS + 1] != '/')
+    if (token[0] == '\0' || strlen(path) < TOKEN_DIGITS + 2 || path[0] != '/' ||
+        path[TOKEN_DIGITS + 1] != '/')
         return NULL;
     for (size_t i = 0; i < TOKEN_DIGITS; i++)
-        differs |= (unsigned char)(path[i + 1] ^ server->token[i]);
+        differs |= (unsigned char)(path[i + 1] ^ token[i]);
     return differs == 0 ? path + TOKEN_DIGITS + 2 : NULL;
 }
 
@@ -272,22 +280,59 @@ static int is_own_host(const struct probity_server *server, const char *host)
            (strcmp(host, server->hosts[0]) == 0 || strcmp(host, server->hosts[1]) == 0);
 }
 
+/* Whether the other end of a connection is a socket of this user or root. */
+static int is_own_peer(const struct probity_server *server, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        server->http.info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr_in *peer = info != NULL ? (const void *)info->client_addr : NULL;
+    FILE *sockets = peer != NULL ? fopen("/proc/self/net/tcp", "re") : NULL;
+    unsigned at, at_port, to, to_port, user;
+    char line[256];
+    int is = 0;
+
+    while (sockets != NULL && !is && fgets(line, sizeof line, sockets) != NULL)
+        is = sscanf(line, " %*[^:]: %8x:%4x %8x:%4x %*x %*x:%*x %*x:%*x %*x %u", &at, &at_port,
+                    &to, &to_port, &user) == 5 &&
+             at == peer->sin_addr.s_addr && at_port == ntohs(peer->sin_port) &&
+             to == htonl(INADDR_LOOPBACK) && to_port == server->bound &&
+             (user == geteuid() || user == 0);
+    if (sockets != NULL)
+        fclose(sockets);
+    return is;
+}
+
+/* Requests of others do not make the token invalid. */
+static enum MHD_Result redirect(struct probity_server *server, struct MHD_Connection *connection)
+{
+    if (!is_own_peer(server, connection))
+        return refuse(server, connection, MHD_HTTP_NOT_FOUND);
+    struct MHD_Response *response = server->http.response(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (response != NULL)
+        server->http.header(response, "Location", server->address);
+    server->once[0] = '\0';
+    return put_response(server, connection, MHD_HTTP_SEE_OTHER, "text/plain", response);
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_bytes, void **state)
 {
-    const struct probity_server *server = context;
+    struct probity_server *server = context;
     const char *host = server->http.value(connection, MHD_HEADER_KIND, "Host");
-    const char *rest = after_token(server, path);
+    const char *once = after_token(server->once, path), *rest = after_token(server->token, path);
     uint32_t tile;
 
     (void)version, (void)upload, (void)upload_bytes, (void)state;
     if (!is_own_host(server, host))
         return refuse(server, connection, MHD_HTTP_FORBIDDEN);
-    if (rest == NULL)
+    if (rest == NULL && once == NULL)
         return refuse(server, connection, MHD_HTTP_NOT_FOUND);
     if (strcmp(method, "GET") != 0)
         return refuse(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED);
+    if (rest == NULL)
+        return *once == '\0' ? redirect(server, connection)
+                             : refuse(server, connection, MHD_HTTP_NOT_FOUND);
     if (strcmp(rest, "window") == 0)
         return put_window(server, connection);
     if (server->options->tile != NULL && take_tile(rest, &tile))
@@ -320,17 +365,18 @@ static int load(struct microhttpd *http)
            find(http, "MHD_create_response_from_buffer", &http->response) &&
            find(http, "MHD_add_response_header", &http->header) &&
            find(http, "MHD_queue_response", &http->queue) &&
-           find(http, "MHD_destroy_response", &http->destroy);
+           find(http, "MHD_destroy_response", &http->destroy) &&
+           find(http, "MHD_get_connection_info", &http->info);
 }
 
-static int make_token(struct probity_server *server)
+static int make_token(char token[TOKEN_DIGITS + 1])
 {
     uint8_t bytes[TOKEN_BYTES];
 
     if (probity_os_random(bytes, sizeof bytes) != 0)
         return -1;
     for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(server->token + 2 * i, 3, "%02x", bytes[i]);
+        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
     return 0;
 }
 
@@ -356,19 +402,19 @@ static int listen_at(unsigned wanted, unsigned *ret_port)
 
 static const char *start(struct probity_server *server)
 {
-    unsigned port;
-
     if (!load(&server->http))
         return "cannot load libmicrohttpd.so.12";
-    if (make_token(server) != 0)
+    if (make_token(server->token) != 0 || make_token(server->once) != 0)
         return "the system has no random numbers";
-    int at = listen_at(server->options->port, &port);
+    int at = listen_at(server->options->port, &server->bound);
     if (at < 0)
         return strerror(errno);
-    snprintf(server->hosts[0], sizeof server->hosts[0], "127.0.0.1:%u", port);
-    snprintf(server->hosts[1], sizeof server->hosts[1], "localhost:%u", port);
+    snprintf(server->hosts[0], sizeof server->hosts[0], "127.0.0.1:%u", server->bound);
+    snprintf(server->hosts[1], sizeof server->hosts[1], "localhost:%u", server->bound);
     snprintf(server->address, sizeof server->address, "http://%s/%s/", server->hosts[0],
              server->token);
+    snprintf(server->once_address, sizeof server->once_address, "http://%s/%s/", server->hosts[0],
+             server->once);
     server->daemon = server->http.start(
         MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, at,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
@@ -402,6 +448,11 @@ int probity_server_open(const struct probity_serve_options *options,
 const char *probity_server_address(const struct probity_server *server)
 {
     return server->address;
+}
+
+const char *probity_server_once_address(const struct probity_server *server)
+{
+    return server->once_address;
 }
 
 int probity_server_run(struct probity_server *server)

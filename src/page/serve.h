@@ -33,6 +33,11 @@ int probity_server_open(const struct probity_serve_options *options,
 /* The address of the page, until close. */
 const char *probity_server_address(const struct probity_server *server);
 
+/* An address that may be on a command line, where other users can read it: the first request of
+ * this user or root for it is redirected to that of the page; others are rejected. Valid as a text
+ * until close. */
+const char *probity_server_once_address(const struct probity_server *server);
+
 /* Answers requests until the process ends. Returns -1 if that is no longer possible. */
 int probity_server_run(struct probity_server *server);
 

@@ -28,6 +28,12 @@ const char *probity_server_address(const struct probity_server *server)
     return "";
 }
 
+const char *probity_server_once_address(const struct probity_server *server)
+{
+    (void)server;
+    return "";
+}
+
 int probity_server_run(struct probity_server *server)
 {
     (void)server;

@@ -38,9 +38,9 @@ int view_served_keep(struct view_served *served, const struct probity_view_answe
 int view_served_find(struct view_served *served, const struct view_tiles *tiles, char **paths,
                      size_t count);
 
-/* Serves until the process ends. show: opens the address in a browser and returns an exit
- * status; may be NULL. Returns an exit status. */
-int view_served_run(struct view_served *served, int (*show)(const char *place));
+/* Serves until the process ends. show: opens an address, which is valid once, in a browser and
+ * returns an exit status; may be NULL. Returns an exit status. */
+int view_served_run(struct view_served *served, int (*show)(const char *address));
 
 void view_served_release(struct view_served *served);
 

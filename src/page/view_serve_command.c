@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -190,58 +189,16 @@ int view_served_find(struct view_served *served, const struct view_tiles *tiles,
 /* ---- Running -----------------------------------------------------------------------------------
  */
 
-/* Creates a private file that leads a browser to the address. The name is malloc'ed. */
-static int write_redirect(const char *address, char **ret_name)
+int view_served_run(struct view_served *served, int (*show)(const char *address))
 {
-    enum { SUFFIX = sizeof ".html" - 1 };
-    const char *directory = getenv("TMPDIR");
-    char *name = NULL;
-
-    if (directory == NULL || directory[0] == '\0')
-        directory = "/tmp";
-    if (asprintf(&name, "%s/probity-XXXXXX.html", directory) < 0)
-        return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    int file = mkostemps(name, SUFFIX, O_CLOEXEC);
-    FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
-    if (stream != NULL)
-        fprintf(stream, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>probity view</title>\n"
-                "<meta name=\"referrer\" content=\"no-referrer\">\n"
-                "<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n", address);
-    if (stream != NULL && fclose(stream) == 0) {
-        *ret_name = name;
-        return CLI_OK;
-    }
-    int status = cli_fail(ME, "cannot write '%s': %s", name, strerror(errno));
-    if (file >= 0)
-        unlink(name);
-    free(name);
-    return status;
-}
-
-/* The address is a secret, but all users can read command lines, so the browser is given the name
- * of a file, which exists as long as this command. */
-static int show_address(const char *address, int (*show)(const char *place))
-{
-    struct cli_output redirect = {.descriptor = -1};
-    int status = write_redirect(address, &redirect.temporary);
-
-    if (status != CLI_OK)
-        return status;
-    cli_unfinished_set(&redirect);
-    return show(redirect.temporary);
-}
-
-int view_served_run(struct view_served *served, int (*show)(const char *place))
-{
-    const char *address = probity_server_address(served->server);
     int status = served->reader == NULL ? open_reader(served) : CLI_OK;
 
     if (status != CLI_OK)
         return status;
-    printf("%s\n", address);
+    printf("%s\n", probity_server_address(served->server));
     fflush(stdout);
     if (show != NULL)
-        status = show_address(address, show);
+        status = show(probity_server_once_address(served->server));
     if (status == CLI_OK && probity_server_run(served->server) != 0)
         status = cli_fail(ME, "cannot serve: %s", strerror(errno));
     return status;

@@ -539,6 +539,7 @@ void symbols_arguments_add(struct symbols_arguments *arguments, const char *path
     }
     adding.machine = machine_of(adding.object, &bias);
     ret_found->is_readable = adding.machine != NULL;
+    ret_found->is_unused = adding.object->file.is_unused;
     if (ret_found->is_readable && (wanted->is_any || has_hooks(adding.object))) {
         add_symbols(&adding, bias);
         add_object(&adding);

@@ -23,6 +23,7 @@ struct symbols_found {
     uint32_t functions;      /* that match */
     uint32_t described;      /* those of them that DWARF describes and that have values */
     uint32_t undescribed;    /* those without DWARF */
+    int is_unused;           /* there is DWARF that may not be used (elf_file.h) */
     int is_readable;         /* 0: not an executable or shared library of this machine */
 };
 

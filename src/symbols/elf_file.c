@@ -5,13 +5,21 @@
 #include "symbols/elf_file.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "base/os.h"
+#include "symbols/symbols.h"
+
+static void (*on_unused)(const char *path, const char *why);
+
+void symbols_on_unused(void (*report)(const char *path, const char *why))
+{
+    on_unused = report;
+}
 
 /* libdwfl would decompress any other file into memory, however large. */
 static int is_elf(int file)
@@ -34,59 +42,41 @@ static int open_elf(const char *path)
     return file;
 }
 
-/* The caller's own group may write: many systems create everything so. */
-static int is_ours(const struct stat *status)
+static void begin(struct symbols_elf_file *file, int descriptor, const char *path)
 {
-    mode_t others = status->st_gid == getegid() ? S_IWOTH : S_IWOTH | S_IWGRP;
+    void **data; /* of the module */
 
-    return (status->st_uid == geteuid() || status->st_uid == 0) &&
-           (status->st_mode & others) == 0;
-}
-
-/* Whether only the caller, that group and root may write to the file and to its directory, where
- * files that it names are looked for. Replaces the path by the file's own, without links. */
-static int is_trusted(int file, char path[PATH_MAX])
-{
-    char link[48];
-    struct stat status;
-
-    if (fstat(file, &status) != 0 || !is_ours(&status))
-        return 0;
-    snprintf(link, sizeof link, "%s/%d", probity_os_descriptors(), file);
-    ssize_t length = readlink(link, path, PATH_MAX - 1);
-    if (length <= 0 || path[0] != '/')
-        return 0;
-    path[length] = '\0';
-    char *slash = strrchr(path, '/');
-    *slash = '\0';
-    int is = stat(slash > path ? path : "/", &status) == 0 && is_ours(&status);
-    *slash = '/';
-    return is;
+    file->session = symbols_begin_offline();
+    if (file->session != NULL)
+        file->module = dwfl_report_offline(file->session, "", path, descriptor);
+    if (file->module == NULL)
+        return;
+    dwfl_module_info(file->module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
+    *data = file->files;
+    dwfl_report_end(file->session, NULL, NULL);
 }
 
 void symbols_elf_file_open(const char *path, struct symbols_elf_file *ret_file)
 {
     int descriptor = open_elf(path);
-    char own[PATH_MAX];
 
-    *ret_file = (struct symbols_elf_file){NULL, NULL, 0};
+    *ret_file = (struct symbols_elf_file){0};
     if (descriptor < 0)
         return;
-    ret_file->has_own = !is_trusted(descriptor, own);
-    ret_file->session = symbols_begin_offline(!ret_file->has_own);
-    if (ret_file->session != NULL)
-        ret_file->module = dwfl_report_offline(ret_file->session, "",
-                                               ret_file->has_own ? path : own, descriptor);
+    ret_file->files = malloc(sizeof *ret_file->files);
+    if (ret_file->files != NULL) {
+        symbols_debug_files_init(ret_file->files, path, descriptor);
+        begin(ret_file, descriptor, ret_file->files->path);
+    }
     if (ret_file->module == NULL)
         close(descriptor);
-    else
-        dwfl_report_end(ret_file->session, NULL, NULL);
 }
 
 void symbols_elf_file_close(struct symbols_elf_file *file)
 {
     if (file->session != NULL)
         dwfl_end(file->session);
+    free(file->files);
 }
 
 static int has_section(Elf *elf, const char *wanted)
@@ -107,28 +97,43 @@ static int has_section(Elf *elf, const char *wanted)
     return 0;
 }
 
-/* Without a place for the other half, a split unit is not looked for. */
-static int has_split_units(Dwarf *dwarf)
+/* Several answers may open the same file. */
+static void report_unused(const char *path, const char *why)
 {
-    Dwarf_CU *unit = NULL;
-    Dwarf_Half version;
-    uint8_t kind;
+    static char **reported;
+    static size_t count, capacity;
 
-    while (dwarf_get_units(dwarf, unit, &unit, &version, &kind, NULL, NULL) == 0) {
-        if (kind == DW_UT_skeleton)
-            return 1;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(reported[i], path) == 0)
+            return;
     }
-    return 0;
+    void *room = probity_array_room(reported, sizeof *reported, count, &capacity);
+    char *copy = strdup(path);
+    if (room != NULL)
+        reported = room;
+    if (room != NULL && copy != NULL)
+        reported[count++] = copy;
+    else
+        free(copy);
+    if (on_unused != NULL)
+        on_unused(path, why);
 }
 
-Dwarf *symbols_elf_file_dwarf(const struct symbols_elf_file *file)
+Dwarf *symbols_elf_file_dwarf(struct symbols_elf_file *file)
 {
+    struct symbols_debug_files *files = file->files;
+    Dwarf *dwarf = NULL;
     GElf_Addr bias;
 
-    if (file->module == NULL ||
-        (file->has_own &&
-         has_section(dwfl_module_getelf(file->module, &bias), ".gnu_debugaltlink")))
+    if (file->module == NULL)
         return NULL;
-    Dwarf *dwarf = dwfl_module_getdwarf(file->module, &bias);
-    return dwarf != NULL && file->has_own && has_split_units(dwarf) ? NULL : dwarf;
+    if (!files->is_trusted &&
+        has_section(dwfl_module_getelf(file->module, &bias), ".gnu_debugaltlink"))
+        files->is_refused = 1;
+    else
+        dwarf = dwfl_module_getdwarf(file->module, &bias);
+    file->is_unused = files->is_refused;
+    if (file->is_unused)
+        report_unused(files->path, files->why);
+    return file->is_unused ? NULL : dwarf;
 }

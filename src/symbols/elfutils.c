@@ -4,6 +4,8 @@
  */
 #include "symbols/elfutils.h"
 
+#include "symbols/debug_files.h"
+
 #ifdef PROBITY_WITHOUT_DLOPEN
 
 static int dwarf_load(void)
@@ -40,27 +42,6 @@ static int dwarf_load(void)
 
 #endif
 
-static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-                          const char *file, const char *link, GElf_Word checksum, char **ret_file)
-{
-    return dwfl_standard_find_debuginfo(module, data, name, base, file, link, checksum, ret_file);
-}
-
-/* Looks for nothing. */
-static int find_none(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-                     const char *file, const char *link, GElf_Word checksum, char **ret_file)
-{
-    (void)module;
-    (void)data;
-    (void)name;
-    (void)base;
-    (void)file;
-    (void)link;
-    (void)checksum;
-    *ret_file = NULL;
-    return -1;
-}
-
 static int section_address(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
                            const char *section, GElf_Word index, const GElf_Shdr *header,
                            Dwarf_Addr *ret_address)
@@ -69,12 +50,12 @@ static int section_address(Dwfl_Module *module, void **data, const char *name, D
                                         ret_address);
 }
 
-Dwfl *symbols_begin_offline(int finds_others)
+Dwfl *symbols_begin_offline(void)
 {
-    static const Dwfl_Callbacks alone = {.find_debuginfo = find_none,
-                                         .section_address = section_address};
-    static const Dwfl_Callbacks others = {.find_debuginfo = find_debuginfo,
-                                          .section_address = section_address};
+    static char places[] = ":.debug:/usr/lib/debug", *path = places; /* see debug_files.c */
+    static const Dwfl_Callbacks callbacks = {.find_debuginfo = symbols_debug_files_find,
+                                             .section_address = section_address,
+                                             .debuginfo_path = &path};
 
-    return dwarf_load() == 0 ? dwfl_begin(finds_others ? &others : &alone) : NULL;
+    return dwarf_load() == 0 ? dwfl_begin(&callbacks) : NULL;
 }

@@ -25,17 +25,19 @@
     X(dwarf_formstring) X(dwarf_formudata) X(dwarf_get_units) X(dwarf_getlocation_addr) \
     X(dwarf_getsrc_die) X(dwarf_hasattr) X(dwarf_haspc) X(dwarf_lineno) X(dwarf_linesrc) \
     X(dwarf_offdie) X(dwarf_ranges) X(dwarf_siblingof) X(dwarf_tag) X(dwarf_whatform) \
-    X(dwfl_begin) X(dwfl_end) X(dwfl_module_addrdie) X(dwfl_module_addrinfo) \
+    X(dwfl_begin) X(dwfl_build_id_find_debuginfo) X(dwfl_end) X(dwfl_module_addrdie) \
+    X(dwfl_module_addrinfo) \
     X(dwfl_module_build_id) X(dwfl_module_getdwarf) X(dwfl_module_getelf) \
-    X(dwfl_module_getsym_info) X(dwfl_module_getsymtab) X(dwfl_module_nextcu) \
+    X(dwfl_module_getsym_info) X(dwfl_module_getsymtab) X(dwfl_module_info) \
+    X(dwfl_module_nextcu) \
     X(dwfl_offline_section_address) X(dwfl_report_end) X(dwfl_report_offline) \
     X(dwfl_standard_find_debuginfo)
 
-/* Begins a session that reads files, because the addresses of their program in memory are unknown;
- * finds_others: also separate files with their debugging information. Call it before any other
- * function of libdw. Returns NULL if the library cannot be loaded, after reporting it
+/* Begins a session that reads files, because the addresses of their program in memory are unknown.
+ * The data of its modules must be a struct symbols_debug_files. Call it before any other function
+ * of libdw. Returns NULL if the library cannot be loaded, after reporting it
  * (probity_library_load()), or out of memory. */
-Dwfl *symbols_begin_offline(int finds_others);
+Dwfl *symbols_begin_offline(void);
 
 #ifdef PROBITY_WITHOUT_DLOPEN
 static inline int symbols_elf_load(void)
@@ -100,6 +102,7 @@ int symbols_elf_load(void);
 #define dwarf_tag symbols_dwarf.dwarf_tag
 #define dwarf_whatform symbols_dwarf.dwarf_whatform
 #define dwfl_begin symbols_dwarf.dwfl_begin
+#define dwfl_build_id_find_debuginfo symbols_dwarf.dwfl_build_id_find_debuginfo
 #define dwfl_end symbols_dwarf.dwfl_end
 #define dwfl_module_addrdie symbols_dwarf.dwfl_module_addrdie
 #define dwfl_module_addrinfo symbols_dwarf.dwfl_module_addrinfo
@@ -108,6 +111,7 @@ int symbols_elf_load(void);
 #define dwfl_module_getelf symbols_dwarf.dwfl_module_getelf
 #define dwfl_module_getsym_info symbols_dwarf.dwfl_module_getsym_info
 #define dwfl_module_getsymtab symbols_dwarf.dwfl_module_getsymtab
+#define dwfl_module_info symbols_dwarf.dwfl_module_info
 #define dwfl_module_nextcu symbols_dwarf.dwfl_module_nextcu
 #define dwfl_offline_section_address symbols_dwarf.dwfl_offline_section_address
 #define dwfl_report_end symbols_dwarf.dwfl_report_end

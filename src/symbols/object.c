@@ -50,20 +50,19 @@ static int compare_entries(const void *left, const void *right)
     return order != 0 ? order : a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Split .dwo parts are in the units next to their skeletons. Types have separate units, which
- * contain no functions. */
+/* Types have separate units, which contain no functions. Those of split units (.dwo) are not read:
+ * libdw would look for the files with a blocking open, also in the directory of the compilation,
+ * which others may meanwhile have created. */
 static void index_object(struct symbols_object *object)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Half version;
     uint8_t kind;
-    Dwarf_Die die, subdie;
+    Dwarf_Die die;
 
-    while (dwarf_get_units(object->dwarf, unit, &unit, &version, &kind, &die, &subdie) == 0) {
+    while (dwarf_get_units(object->dwarf, unit, &unit, &version, &kind, &die, NULL) == 0) {
         if (kind == DW_UT_compile)
             index_unit(object, &die);
-        else if (kind == DW_UT_skeleton && dwarf_tag(&subdie) != DW_TAG_invalid)
-            index_unit(object, &subdie);
     }
     if (object->count > 1)
         qsort(object->entries, object->count, sizeof *object->entries, compare_entries);
@@ -233,12 +232,12 @@ static void index_addresses(struct symbols_object *object)
     Dwarf_CU *unit = NULL;
     Dwarf_Half version;
     uint8_t kind;
-    Dwarf_Die die, subdie;
+    Dwarf_Die die;
     int error = 0;
 
     object->is_sorted = 1;
     while (error == 0 && object->dwarf != NULL &&
-           dwarf_get_units(object->dwarf, unit, &unit, &version, &kind, &die, &subdie) == 0) {
+           dwarf_get_units(object->dwarf, unit, &unit, &version, &kind, &die, NULL) == 0) {
         size_t left = ENTRIES_MAX;
         if (kind == DW_UT_compile)
             error = add_addresses(object, &die, DEPTH, &left);

@@ -11,6 +11,10 @@
 
 struct symbols;
 
+/* report is called, once for each path, if a file has debugging information that is not used
+ * (debug_files.h), with the reason: a clause. */
+void symbols_on_unused(void (*report)(const char *path, const char *why));
+
 /* no_memory is called, here and below, if memory is exhausted; it may end the process. If it
  * returns, or is NULL, signatures are missing. Returns NULL if out of memory: then nothing is
  * found. */

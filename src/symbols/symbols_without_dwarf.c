@@ -9,6 +9,11 @@
 
 #ifdef PROBITY_WITHOUT_DWARF
 
+void symbols_on_unused(void (*report)(const char *path, const char *why))
+{
+    (void)report;
+}
+
 struct symbols *symbols_open(void (*no_memory)(void))
 {
     (void)no_memory;

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A program names other files with its debugging information: a separate file (.gnu_debuglink),
-# split units (.dwo). Someone else who may write to its directory can put a pipe there, on which a
-# command would wait forever, or a device. So these files are opened only if nobody else can write
-# there. Compressed programs are not opened either.
+# A program names other files with its debugging information: a separate file (.gnu_debuglink), a
+# shared one (.gnu_debugaltlink), split units (.dwo). Someone else who may write to its directory
+# can put a pipe there, on which a command would wait forever, or a device. So these are opened
+# only if nobody else can write there, split units never, and a warning names the directory.
+# Compressed programs are not opened either.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 
@@ -23,14 +24,16 @@ build() {
     "${CC:-gcc}" -O1 $SANITIZE_FLAG -I "$SOURCE/include" "$@" source.c "$BUILD/lib/libprobity.a" \
         -lpthread -ldl -lm
 }
-# $1 directory, $2 whether the full prototype is expected
+# $1 directory, $2 whether the full prototype is expected, $3 the expected reason if it is not
 look() {
-    local status=0
+    local status=0 warning="probity log: debugging information of '.*' is not used: ${3:-}"
     timeout 100 "$PROBITY" log --time none "$1/trace" > output 2> errors || status=$?
     expect "$1: status" 0 "$status"
     expect "$1: a prototype with its parameters" "$2" \
         "$(grep -c 'int count(struct shape \*shape, int more)' output)"
     grep -q 'int count' output || fail "$1: $(cat output errors)"
+    expect "$1: warnings: $(cat errors)" "$([ -z "${3:-}" ] || echo 1)" \
+        "$(grep -cx "$warning" errors | grep -v '^0$')"
 }
 
 # A separate file, in a directory of the caller, and in one that everybody may write to.
@@ -46,33 +49,81 @@ for place in own open; do
     PROBITY_OUT=$WORK/$place/trace $place/linked || fail "$place: status $?"
 done
 look own 1
-look open 0
+others="others may write to '$WORK"
+look open 0 "$others/open'"
 rm open/linked.debug
+look open 0 # there is nothing that could be used
 mkfifo open/linked.debug
-look open 0
+look open 0 "$others/open'"
+mv own/linked.debug own/kept.debug
+mkfifo own/linked.debug
+look own 0 "'$WORK/own/linked.debug' is not a regular file"
+rm own/linked.debug
+ln -s "$WORK/open/linked.debug" own/linked.debug
+look own 0 "$others/open'"
+rm own/linked.debug
+mkdir -m 777 own/.debug
+chmod 777 own/.debug
+look own 0 "$others/own/.debug'"
+rmdir own/.debug
+mv own/kept.debug own/linked.debug
 # The directory counts in which the program is, not the one through which the trace finds it.
 mv own/linked own/linked.kept
 ln -s "$WORK/open/linked" own/linked
-look own 0
+look own 0 "$others/open'"
 rm own/linked
 mv own/linked.kept own/linked
 look own 1
 if [ "$(id -u)" = 0 ]; then
     chown 65534 own/linked
-    look own 0
+    look own 0 "$others/own/linked'"
+    chown 0 own/linked
 fi
 
-# Split units.
-mkdir -m 777 split
-chmod 777 split
-(cd split && cp ../source.c . && "${CC:-gcc}" -O1 $SANITIZE_FLAG -g -gsplit-dwarf \
-    -I "$SOURCE/include" -c source.c && "${CC:-gcc}" $SANITIZE_FLAG -o split source.o \
-    "$BUILD/lib/libprobity.a" -lpthread -ldl -lm)
-PROBITY_OUT=$WORK/split/trace split/split || fail "split: status $?"
-look split 0
-rm split/source.dwo
-mkfifo split/source.dwo
-look split 0
+# With its own debugging information, a file is used wherever it is.
+build -g -o open/whole
+PROBITY_OUT=$WORK/open/whole.trace open/whole || fail "whole: status $?"
+mv open/whole.trace open/trace
+look open 1
+
+# A shared file that several programs name: beside the program, and by an absolute path.
+for place in "$WORK/open/shared" ../open/shared; do
+    build -g -o own/linked
+    printf '%s\0%20s' "$place" x > altlink
+    objcopy --add-section .gnu_debugaltlink=altlink own/linked
+    [ -p open/shared ] || mkfifo open/shared
+    PROBITY_OUT=$WORK/own/linked.trace own/linked || fail "alternative: status $?"
+    mv own/linked.trace own/trace
+    look own 0 "$others/open'"
+done
+rm own/linked own/linked.debug
+
+# Split units are looked for neither next to the program nor where it was compiled.
+cat > whole.c << 'EOF'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+struct shape { int sides; };
+int whole(struct shape *shape, int more) { FN_FUNC(int, FN_0); return shape->sides + more; }
+EOF
+sed 's/FN_0);/& extern int whole(struct shape *, int); whole(\&shape, 2);/' source.c > mixed.c
+for place in own open; do
+    mkdir -p built
+    # shellcheck disable=SC2086
+    (cd built && "${CC:-gcc}" -O1 $SANITIZE_FLAG -g -gsplit-dwarf -I "$SOURCE/include" \
+        -c ../mixed.c && "${CC:-gcc}" -O1 $SANITIZE_FLAG -g -I "$SOURCE/include" -c ../whole.c &&
+        "${CC:-gcc}" $SANITIZE_FLAG -o ../$place/split mixed.o whole.o \
+            "$BUILD/lib/libprobity.a" -lpthread -ldl -lm)
+    rm -f "$place/trace" built/mixed.dwo
+    PROBITY_OUT=$WORK/$place/trace "$place/split" || fail "split: status $?"
+    look "$place" 0
+    mkfifo built/mixed.dwo
+    look "$place" 0
+    mkfifo "$place/mixed.dwo"
+    look "$place" 0
+    expect "$place: the prototype in a complete unit" 1 \
+        "$(grep -c 'int whole(struct shape \*shape, int more)' output)"
+    rm "$place/mixed.dwo" built/mixed.dwo
+done
 
 # A program in the directory of the caller that is compressed.
 build -g -o own/packed

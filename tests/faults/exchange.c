@@ -100,7 +100,6 @@ WRAP(access, (const char *file, int mode), file, mode)
 WRAP(mkdir, (const char *name, mode_t mode), name, mode)
 WRAP(rmdir, (const char *name), name)
 WRAP(mkostemp, (char *name, int flags), name, flags)
-WRAP(mkostemps, (char *name, int suffix, int flags), name, suffix, flags)
 WRAP(renameat2, (int at, const char *from, int to_at, const char *to, unsigned flags), at, from,
      to_at, to, flags)
 WRAP(statfs, (const char *file, struct statfs *status), file, status)

@@ -238,6 +238,15 @@ strip -g -o without_dwarf values
 record "without DWARF" "${all[@]}" -- ./without_dwarf truth
 expect "without DWARF" "no arguments for functions in './without_dwarf'" \
     "$(sed 's/^probity record: \(.*\): it has no debugging .* compile it with -g$/\1/' messages)"
+mkdir -m 777 open
+chmod 777 open # whatever the mask is
+objcopy --only-keep-debug values open/values.debug
+objcopy --add-gnu-debuglink=open/values.debug without_dwarf open/refused
+record "not used" "${all[@]}" -- open/refused truth
+expect "not used" "debugging information of 'open/refused' is not used: \
+others may write to '$WORK/open'
+no arguments for functions in 'open/refused': its debugging information is not used" \
+    "$(sed 's/^probity record: //' messages)"
 record "no such function" --args 'no_such_*' -- ./values truth
 grep -q "no arguments: no function matches" messages || fail "no such function: $(cat messages)"
 status=0

@@ -56,29 +56,47 @@ END
 )"
 expect "files" "run.probity" "$(ls served)"
 
-# The address is a secret, and every user can read command lines: the browser gets the name of a
-# private file that leads there, and that is removed with the server.
+# The address is a secret, and every user can read command lines: the browser gets an address that
+# leads there once, and only if this user asks.
 mkdir bin private
 cat > bin/xdg-open << 'END'
 #!/bin/sh
-stat -c %a "$1" > mode
-cp "$1" redirect.html
 echo "$#" "$@" > reported
 END
 chmod +x bin/xdg-open
-PATH=$WORK/bin:$PATH TMPDIR=$WORK/private "$PROBITY" view --serve --open run.probity \
-    > opened 2> errors &
+cat > ask.py << 'END'
+import http.client, os, sys
+from urllib.parse import urlsplit
+place = urlsplit(sys.argv[1])
+if len(sys.argv) > 2:
+    "".encode("idna")  # loads a module that the other user may not be able to read
+    os.setuid(int(sys.argv[2]))
+connection = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
+connection.request("GET", place.path)
+reply = connection.getresponse()
+print(reply.status, reply.getheader("Location"))
+END
+PATH=$WORK/bin:$PATH TMPDIR=$WORK/private "$PROBITY" view --serve --open run.probity > opened \
+    2> errors &
 opener=$!
 wait_until "$opener" has_lines reported 1
-expect "the file of --open: mode" 600 "$(cat mode)"
-expect "the file of --open: name" 1 "$(grep -c "^1 $WORK/private/probity-......\.html$" reported)"
-grep -qF "url=$(cat opened)\"" redirect.html || fail "the file of --open: $(cat redirect.html)"
-token=$(sed 's,.*/\([0-9a-f]*\)/$,\1,' opened)
-expect "the token's length" 32 "${#token}"
-! tr '\0' ' ' < "/proc/$opener/cmdline" | grep -qF "$token" || fail "the token is in a command line"
+address=$(cat opened)
+once=$(sed -n 's/^1 //p' reported)
+token=${address#http://*/}
+expect "the token's length" 33 "${#token}"
+expect "the address for the browser" 1 \
+    "$(grep -cE "^1 ${address%"$token"}[0-9a-f]{32}/$" reported)"
+! grep -qF "$token" reported || fail "the token is in a command line: $(cat reported)"
+if [ "$(id -u)" = 0 ]; then
+    expect "asked by another user" "404 None" "$(python3 ask.py "$once" 65534)"
+fi
+expect "asked for something else" "404 None" "$(python3 ask.py "${once}window")"
+expect "asked once" "303 $address" "$(python3 ask.py "$once")"
+expect "asked twice" "404 None" "$(python3 ask.py "$once")"
+expect "where that leads" "200 None" "$(python3 ask.py "$address")"
 kill "$opener"
 wait "$opener" || true
-expect "the file of --open, later" "" "$(ls private)"
+expect "files of --open" "" "$(ls private)"
 
 if [ "${BROWSER:-yes}" = yes ] && command -v /usr/bin/chromium > /dev/null &&
     command -v node > /dev/null; then

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * debug_files.c: see debug_files.h. The paths are those that elfutils would try.
+ */
+#include "symbols/debug_files.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os.h"
+
+/* Keeps the first reason. */
+__attribute__((format(printf, 2, 3)))
+static void note(struct symbols_debug_files *files, const char *format, ...)
+{
+    va_list arguments;
+
+    if (files->why[0] != '\0')
+        return;
+    va_start(arguments, format);
+    vsnprintf(files->why, sizeof files->why, format, arguments);
+    va_end(arguments);
+}
+
+static void note_others(struct symbols_debug_files *files, const char *place)
+{
+    note(files, "others may write to '%s'", place);
+}
+
+/* The caller's own group may write: many systems create everything so. */
+static int is_ours(const struct stat *status)
+{
+    mode_t others = status->st_gid == getegid() ? S_IWOTH : S_IWOTH | S_IWGRP;
+
+    return (status->st_uid == geteuid() || status->st_uid == 0) &&
+           (status->st_mode & others) == 0;
+}
+
+/* Removes the last name of an absolute path. */
+static void to_directory(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    slash[slash == path] = '\0';
+}
+
+/* Whether a file and its directory are ours; path: its own, without links. */
+static int is_file_ours(struct symbols_debug_files *files, const struct stat *of_file,
+                        const char *path)
+{
+    struct stat of_directory;
+    char directory[PATH_MAX];
+
+    snprintf(directory, sizeof directory, "%s", path);
+    to_directory(directory);
+    int is = stat(directory, &of_directory) == 0 && is_ours(&of_directory);
+    if (!is)
+        note_others(files, directory);
+    else if (!S_ISREG(of_file->st_mode))
+        note(files, "'%s' is not a regular file", path);
+    else if (!is_ours(of_file))
+        note_others(files, path);
+    return is && S_ISREG(of_file->st_mode) && is_ours(of_file);
+}
+
+/* Whether a file may be opened at this absolute path. If there is none, nobody else may be able to
+ * create it, or a directory above it. */
+static int is_safe(struct symbols_debug_files *files, const char *path)
+{
+    char rest[PATH_MAX], own[PATH_MAX];
+    struct stat status;
+    int is_missing = 0;
+
+    if (path[0] != '/' || strlen(path) >= sizeof rest) {
+        note(files, "it names a file whose path is too long");
+        return 0;
+    }
+    snprintf(rest, sizeof rest, "%s", path);
+    for (; realpath(rest, own) == NULL; is_missing = 1) {
+        if ((errno != ENOENT && errno != EACCES) || lstat(rest, &status) == 0) {
+            note(files, "'%s' is not a regular file", rest); /* as a link to nothing */
+            return 0;
+        }
+        to_directory(rest);
+    }
+    if (stat(own, &status) != 0)
+        return 0;
+    if (!is_missing)
+        return is_file_ours(files, &status, own);
+    if (!is_ours(&status))
+        note_others(files, own);
+    return is_ours(&status);
+}
+
+/* ---- The file itself ---------------------------------------------------------------------------
+ */
+
+void symbols_debug_files_init(struct symbols_debug_files *files, const char *path, int descriptor)
+{
+    char link[48], own[PATH_MAX];
+    struct stat status;
+
+    *files = (struct symbols_debug_files){0};
+    snprintf(files->path, sizeof files->path, "%s", path);
+    snprintf(link, sizeof link, "%s/%d", probity_os_descriptors(), descriptor);
+    ssize_t length = readlink(link, own, sizeof own - 1);
+    if (length <= 0 || own[0] != '/' || fstat(descriptor, &status) != 0)
+        return;
+    own[length] = '\0';
+    files->is_trusted = is_file_ours(files, &status, own);
+    if (files->is_trusted)
+        snprintf(files->path, sizeof files->path, "%s", own);
+}
+
+/* ---- Separate files ----------------------------------------------------------------------------
+ */
+
+enum { PLACES = 3 }; /* where a file is looked for: these names are those of libdwfl's default */
+
+/* Writes "" if the path is too long. */
+static void named_path(char ret_path[PATH_MAX], const char *directory, const char *name, int place)
+{
+    static const char *const formats[PLACES] = {"%s/%s", "%s/.debug/%s", "/usr/lib/debug%s/%s"};
+    int bytes = name[0] == '/' ? snprintf(ret_path, PATH_MAX, "%s", name)
+                               : snprintf(ret_path, PATH_MAX, formats[place], directory, name);
+
+    if (bytes < 0 || bytes >= PATH_MAX)
+        ret_path[0] = '\0';
+}
+
+/* Whether a file may be opened that one in this directory names. */
+static int is_name_safe(struct symbols_debug_files *files, const char *directory, const char *name)
+{
+    char path[PATH_MAX];
+
+    for (int place = 0; place < PLACES; place++) {
+        named_path(path, directory, name, place);
+        if (!is_safe(files, path))
+            return 0;
+    }
+    return 1;
+}
+
+/* Without a link, libdwfl looks for the file's own name with ".debug". */
+static int is_link_safe(struct symbols_debug_files *files, const char *file, const char *link)
+{
+    char directory[PATH_MAX], own[PATH_MAX], name[PATH_MAX + sizeof ".debug"];
+
+    if (file[0] != '/' || strlen(file) >= sizeof directory || realpath(file, own) == NULL)
+        return 0; /* gone */
+    snprintf(directory, sizeof directory, "%s", file);
+    snprintf(name, sizeof name, "%s.debug", strrchr(file, '/') + 1);
+    to_directory(directory);
+    to_directory(own);
+    return is_name_safe(files, directory, link != NULL ? link : name) &&
+           is_name_safe(files, own, link != NULL ? link : name);
+}
+
+/* Whether there is a file that an untrusted one names. */
+static int is_there(const char *file, const char *link)
+{
+    char own[PATH_MAX], path[PATH_MAX];
+    struct stat status;
+    int is = 0;
+
+    if (realpath(file, own) == NULL)
+        return 0;
+    to_directory(own);
+    for (int place = 0; place < PLACES && !is; place++) {
+        named_path(path, own, link, place);
+        is = lstat(path, &status) == 0;
+    }
+    return is;
+}
+
+/* A file that is found by its build id is in a directory of root. Only the ELF file itself may be
+ * untrusted: the files that it names were found here. */
+int symbols_debug_files_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                             const char *file, const char *link, GElf_Word checksum,
+                             char **ret_file)
+{
+    struct symbols_debug_files *files = *data;
+
+    *ret_file = NULL;
+    if (files == NULL || file == NULL)
+        return -1;
+    if (files->is_trusted || strcmp(file, files->path) != 0) {
+        if (is_link_safe(files, file, link))
+            return dwfl_standard_find_debuginfo(module, data, name, base, file, link, checksum,
+                                                ret_file);
+        files->is_refused = 1;
+        return -1;
+    }
+    int found =
+        dwfl_build_id_find_debuginfo(module, data, name, base, file, link, checksum, ret_file);
+    files->is_refused |= found < 0 && link != NULL && is_there(file, link);
+    return found;
+}
