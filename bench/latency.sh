@@ -96,6 +96,10 @@ table() {
     printf '%-46s %8s %8s %8s %8s %8s %9s\n' "" requests "p50 us" "p99 us" "p99.9 us" "max us" \
         "> p99.9"
     for kind in "$@"; do
+        if [ ! -e "of.${kind%%=*}" ]; then
+            echo "${kind#*=}: no requests"
+            continue
+        fi
         sort -g "of.${kind%%=*}" > sorted
         [ "$usual" != 0 ] ||
             usual=$(awk '{ v[NR] = $1 } END { print v[int(NR * 0.999) + 1] }' sorted)
@@ -158,10 +162,14 @@ for ((i = 0; i < dump_rounds; i++)); do
     window usual 1 true
     window nothing 1 ten_times true
     window dumps 1 ten_times kill -USR2 "$server"
-    set -- dump-*.probity
-    dumped=$((dumped + $#))
-    window other 1 ten_times "$probity" report "$1"
-    rm -f dump-*.probity
+    mapfile -t dumps < <(compgen -G 'dump-*.probity')
+    dumped=$((dumped + ${#dumps[@]}))
+    if [ "${#dumps[@]}" -gt 0 ]; then
+        window other 1 ten_times "$probity" report "${dumps[0]}"
+        rm -f "${dumps[@]}"
+    else
+        echo "round $((i + 1)): no dump was written, so none was read"
+    fi
 done
 dropped=$("$probity" info --json ring.probity | jq '.[0].counts |
     .dropped_no_free_chunk + .dropped_no_memory_or_limit + .dropped_not_writable')

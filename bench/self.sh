@@ -12,7 +12,8 @@ runs=31
 trace=bench.self.$$.probity
 trap '[[ $BASHPID != $$ ]] || rm -f "$trace" "$trace".*' EXIT
 
-# For one run, prints lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
+# For one run, prints lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE". An empty value: the function
+# waited in this run.
 compare_run() {
     "$build/bench/self" "$trace" >"$trace.truth"
     "$build/bin/probity" report --json "$trace" >"$trace.report"
@@ -25,7 +26,7 @@ compare_run() {
             return text
         }
         function say(what, unit, target, value) {
-            printf "%s\t%s\t%s\t%.6f\n", what, unit, target, value
+            printf "%s\t%s\t%s\t%s\n", what, unit, target, value == "" ? "" : sprintf("%.6f", value)
         }
         function cost_of(name, times) { return (self[name] - truth[name] - read_ns[name]) / times }
         function percent(found, expected) { return 100 * (found / expected - 1) }
@@ -60,9 +61,9 @@ compare_run() {
                 all_cost += cost
                 say(name ": self time, all in", "%", "", percent(self[name], truth[name]))
                 say(name ": self time, error", "%", "<= 1", percent(self[name] - cost, truth[name]))
-                if (stated[name] + 0 > 0 && !waited[name])
+                if (stated[name] + 0 > 0)
                     say(name ": self time as the report corrects it, off by", "errors", "<= 1",
-                        (corrected[name] - truth[name]) / stated[name])
+                        waited[name] ? "" : (corrected[name] - truth[name]) / stated[name])
             }
             say("total time, error", "%", "<= 1", percent(total["root"] - all_cost, all_truth))
             say("functions with wrong calls", "", "= 0", wrong)
@@ -76,15 +77,20 @@ compare() {
     done >"$trace.runs"
     sort -s -t "$(printf '\t')" -k1,1 -k4,4n "$trace.runs" | awk -F '\t' -v group="$1" '
         function row(    middle) {
+            if (n == 0) {
+                printf "note\tself\t%s: %s: no figure, it waited in all %d runs\n", group, what, all
+                return
+            }
             middle = value[int((n + 1) / 2)]
             if (target ~ /^<=/ && middle < 0)
                 middle = -middle
             printf "row\tself\t%s: %s\t%.6g\t%s\t%s\n", group, what, middle, unit, target
             if (unit == "errors")
-                printf "note\tself\t%s: %s: in %d runs\n", group, what, n
+                printf "note\tself\t%s: %s: in %d of %d runs\n", group, what, n, all
         }
-        $1 != what { if (n) row(); n = 0 }
-        { what = $1; unit = $2; target = $3; value[++n] = $4 }
+        $1 != what { if (all) row(); n = all = 0 }
+        { what = $1; unit = $2; target = $3; all++ }
+        $4 != "" { value[++n] = $4 }
         END { row() }'
 }
 

@@ -229,7 +229,7 @@ by_gcc() {
 
     compile_funtrace
     for ((i = 0; i < rounds; i++)); do
-        keep_least plain "$(once "$work/plain")"
+        keep_least plain_beside "$(once "$work/plain")"
         record scopes_on "$work/scopes"
         record scopes_ring env PROBITY_RING=16M "$work/scopes"
         record patchable_on "$work/patchable"
@@ -240,7 +240,7 @@ by_gcc() {
             record funtrace_pg env -u PROBITY_OUT "$work/funtrace_pg"
         fi
     done
-    plain=${least_of[plain]}
+    plain=${least_of[plain_beside]}
     calls=${calls_of[hooks_on]}
     row "FN_FUNC: calls" "$(awk "BEGIN { print ${calls_of[scopes_on]} / 1e6 }")" M ""
     added "FN_FUNC, recorded" "${least_of[scopes_on]}" "$plain" "${calls_of[scopes_on]}" "<= 25"

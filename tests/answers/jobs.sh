@@ -2,6 +2,7 @@
 # Reading in two threads, ahead or in lanes, does not change the output: every command and export,
 # whole and in ranges, with one thread and with two, on good and damaged traces, of a stopped
 # program and a killed one, and on several traces at once. With one CPU there is no second thread.
+# Nor does it matter whether an analysis takes runs of events or one after another.
 # SHARE=N: one comparison in N, chosen by SEED; by default all.
 # variants: gcc clang asan tsan
 # timeout: 900
@@ -34,6 +35,30 @@ same() {
     cmp -s one.out two.out && cmp -s one.err two.err ||
         fail "$*: $(diff one.err two.err | head -n 5; cmp one.out two.out)"
     compared=$((compared + 1))
+}
+
+# If threads are chosen, even all, each event is taken alone. $1 trace
+same_alone() {
+    local tids jobs words command
+    [ "${VARIANT:-gcc}" != tsan ] || return 0
+    tids=$("$PROBITY" threads --json "$1" 2> reported |
+        jq -r '[.. | objects | .tid // empty] | unique | join(",")')
+    [ -n "$tids" ] || { fail "$1: no threads"; return; }
+    for words in report 'report --by-thread' 'report --json' 'report --corrected' tree \
+                 'tree --by-thread' 'tree --json' threads 'threads --json' 'hist *' \
+                 'hist --self *' 'hist --cpu *' 'report --columns calls,elapsed,parallelism' \
+                 'hist --start-probe 1 --end-probe 3'; do
+        ((RANDOM % ${SHARE:-1} == 0)) || continue
+        read -ra command <<< "$words"
+        one 1 alone "${command[@]}" --tid "$tids" "$1"
+        for jobs in 1 2; do
+            one "$jobs" runs "${command[@]}" "$1"
+            cmp -s runs.out alone.out && cmp -s runs.err alone.err ||
+                fail "--jobs $jobs ${command[*]} $1: with --tid: $(diff runs.err alone.err |
+                    head -n 5; diff runs.out alone.out | head -n 10)"
+            compared=$((compared + 1))
+        done
+    done
 }
 
 # Every command that reads events, on the given traces.
@@ -101,6 +126,10 @@ record varied "$PROGRAMS/varied" 0 20
 [ -n "$small" ] || record scopes "$BUILD/bench/gen_scopes" scopes 4 1 values
 [ -n "$small" ] || record hits "$BUILD/bench/gen" hits 4 1
 for trace in typed exported jumps varied; do all_commands "$trace"; done
+record paused "$PROGRAMS/fntrace_scopes" pauses
+for trace in typed exported jumps varied paused; do same_alone "$trace"; done
+[ -n "$small" ] || same_alone scopes
+[ -n "$small" ] || same_alone hits
 all_commands typed varied exported
 same diff typed -- typed
 same view --force -o - exported
@@ -157,6 +186,7 @@ for byte in 30000 90000; do
     cp varied damaged
     printf 'XXXX' | dd of=damaged bs=1 seek=$byte conv=notrunc 2> dd.log
     all_commands damaged
+    same_alone damaged
     same csv damaged typed
 done
 

@@ -20,10 +20,50 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 END
 "$CC" -shared -fPIC -o clock.so clock.c
 
+# The percentage rises at each SYNC. How many the writer makes by itself depends on the load of the
+# machine; a flush makes one.
+cat > rounds.c << 'END'
+#define FN_INSTRUMENT
+#include "FnTrace.h"
+#include "probity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static __attribute__((noinline)) int plain(int value)
+{
+    FN_FUNC(int, FN_1);
+    return value + 1;
+}
+
+static __attribute__((noinline)) int with_values(int value)
+{
+    int result = value + 1;
+    FN_FUNC_PARAMS(int, result, FN_1, 1, value);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    int value = 0;
+
+    for (int round = 0; round < atoi(argv[1]); round++) {
+        for (int i = 0; i < 25000; i++)
+            value = plain(value);
+        if (argc > 2)
+            value = with_values(value);
+        if (probity_flush() != 0)
+            return 1;
+    }
+    return value == 0;
+}
+END
+"$CC" -O2 -I"$SOURCE/include" -o rounds rounds.c "$BUILD/lib/libprobity.a" -pthread -lm
 for trace in one two; do
-    PROBITY_CHUNK_RECORDS=512 "$BUILD/bench/gen_scopes" $trace.probity 4 3
+    PROBITY_OUT=$trace.probity PROBITY_CHUNK_RECORDS=512 ./rounds 60 || fail "rounds: status $?"
 done
-PROBITY_CHUNK_RECORDS=512 "$BUILD/bench/gen_scopes" values.probity 4 6 values
+PROBITY_OUT=values.probity PROBITY_CHUNK_RECORDS=512 ./rounds 60 values ||
+    fail "rounds with values: status $?"
 
 # Runs a command on a terminal; "percents" has what it showed. $1 description, then the command
 on_terminal() {

@@ -4,6 +4,7 @@
 # as waiting, or, without CPU time, say that it cannot. bench/self measures the truth: the loops of
 # each function, timed by the counter.
 # variants: clang
+# serial
 . "$(dirname "$0")/../common.bash"
 
 # Two more than there are CPUs, with the same priority as the measured program.
@@ -20,14 +21,16 @@ compare() {
         select(.name | startswith("cost_") | not) | [.name, .self_corrected_ns, .self_error_ns,
          (.cpu_total_ns != null and .total_ns - .cpu_total_ns > .total_error_ns)] | @tsv' |
         awk -F '\t' 'NR == FNR { split($0, field, " "); truth[field[1]] = field[3]; next }
-            { print $1, ($2 - truth[$1]) / $3, $4 }' "$2" -
+            { print $1, ($3 + 0 > 0 ? ($2 - truth[$1]) / $3 : "unknown"), $4 }' "$2" -
 }
 
 for run in $(seq 12); do
     "$BUILD/bench/self" trace > truth || fail "run $run: status $?"
     compare trace truth
 done > figures
-awk '{ all++; is_off = $2 > 1 || $2 < -1; off += is_off; silent += is_off && $3 != "true" }
+expect "functions without a stated error" 0 "$(grep -c ' unknown ' figures)"
+awk '{ all++; is_off = $2 != "unknown" && ($2 > 1 || $2 < -1); off += is_off
+        silent += is_off && $3 != "true" }
     END { print all, off + 0, silent + 0 }' figures > counts
 read -r all off silent < counts
 echo "$all figures, $off off by more than the stated error, $silent of them without notice"
@@ -41,12 +44,17 @@ expect "functions counted as waiting" \
     "$("$PROBITY" report --corrected trace | awk '/^waiting: / { print $2 }' | grep . || echo 0)"
 
 # Without CPU time.
+cp trace timed
 PROBITY_CPU_TIME=0 "$BUILD/bench/self" trace > truth || fail "without CPU time: status $?"
 for command in report tree; do
     "$PROBITY" $command --corrected trace > output
     expect "$command without CPU time" 1 "$(grep -c '^waiting: unknown, because ' output)"
     "$PROBITY" $command trace > output
     expect "$command without errors" 0 "$(grep -c '^waiting: ' output)"
+    "$PROBITY" $command --corrected trace timed > output
+    expect "$command of both" 1 "$(grep -c '^waiting: unknown in 1 of 2 traces, because ' output)"
+    "$PROBITY" $command --corrected --tid 1 trace > output 2> errors || true
+    expect "$command without rows" 0 "$(grep -c '^waiting: ' output)"
 done
 # Nor are there errors without measured costs.
 PROBITY_CPU_TIME=0 PROBITY_COST=0 "$BUILD/bench/self" trace > truth || fail "no cost: status $?"

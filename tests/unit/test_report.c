@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_report.c: sums of calls, sort orders, merged functions, and the exact output in both
- * formats.
+ * formats. All tests run twice: with single events, and with runs of events.
  */
 #include "print/time_text.h"
 #include "test_scopes_make.h"
@@ -9,8 +9,11 @@
 #include "answers/report/report.h"
 #include "answers/report/report_json.h"
 #include "answers/report/report_text.h"
+#include "reader/run.h"
 
 static struct make make;
+static int has_runs;
+static size_t in_runs;
 
 struct run {
     struct probity_reader *reader;
@@ -29,17 +32,32 @@ static void start(void)
     make_declare(&make, 1, 30, "c\033", 0);
 }
 
+static void take_events(const struct run *run)
+{
+    const struct probity_event *event;
+    struct probity_run events;
+
+    for (;;) {
+        while (probity_reader_next_run(run->reader, UINT64_MAX, &events) > 0) {
+            assert_int_equal(probity_report_put_run(run->report, &events), 0);
+            in_runs += events.count;
+        }
+        if (probity_reader_next(run->reader, &event) <= 0)
+            return;
+        assert_int_equal(probity_report_put(run->report, event), 0);
+    }
+}
+
 static struct run run_made(const char *name, const struct probity_report_options *options)
 {
+    const struct probity_reader_options reading = {.runs = has_runs ? &probity_run_steps : NULL};
     struct run run = {0};
     const char *path = make.path;
-    const struct probity_event *event;
 
     make_finish(&make, name);
     assert_int_equal(probity_report_open(options, &run.report), 0);
-    assert_int_equal(probity_reader_open(&path, 1, NULL, NULL, &run.reader), 0);
-    while (probity_reader_next(run.reader, &event) > 0)
-        assert_int_equal(probity_report_put(run.report, event), 0);
+    assert_int_equal(probity_reader_open(&path, 1, &reading, NULL, &run.reader), 0);
+    take_events(&run);
     assert_int_equal(probity_report_finish(run.report), 0);
     run.functions = probity_report_functions(run.report, &run.count);
     probity_report_sort(run.functions, run.count, PROBITY_REPORT_SELF);
@@ -531,5 +549,9 @@ int main(void)
         cmocka_unit_test(what_is_measured_off_the_cpu_is_wall_less_cpu_time),
         cmocka_unit_test(time_in_which_any_thread_was_inside_counts_once),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    has_runs = 1;
+    failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed + (in_runs < 100);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_runs.c: a reader that makes runs returns the same events as one that does not.
+ * test_runs.c: a reader that makes runs returns the same events as one that does not, in its thread
+ * or with a second one.
  */
 #include "test_reader_make.h"
 
+#include "reader/ahead.h"
 #include "reader/reader.h"
 #include "reader/run.h"
 
@@ -87,8 +89,8 @@ static struct probity_reader *open_with(const char *const *paths, size_t count,
     return reader;
 }
 
-/* Compares both ways to read. Returns the number of events in runs. */
-static size_t compare(const char *const *paths, size_t count,
+/* Compares single events with runs. Returns the number of events in runs. */
+static size_t compare_one(const char *const *paths, size_t count,
                       struct probity_reader_options options, uint64_t end_ns)
 {
     struct probity_reader *reader = open_with(paths, count, &options);
@@ -100,6 +102,18 @@ static size_t compare(const char *const *paths, size_t count,
     assert_int_equal(read_runs(reader, end_ns, seen, &in_runs), events);
     assert_memory_equal(seen, expected, events * sizeof *seen);
     probity_reader_close(reader);
+    return in_runs;
+}
+
+/* Compares single events with runs, without a second thread and with one. Returns the number of
+ * events in runs of the first. */
+static size_t compare(const char *const *paths, size_t count,
+                      struct probity_reader_options options, uint64_t end_ns)
+{
+    size_t in_runs = compare_one(paths, count, options, end_ns);
+
+    options.ahead = &probity_ahead_steps;
+    compare_one(paths, count, options, end_ns);
     return in_runs;
 }
 
@@ -133,7 +147,8 @@ static void put_threads(struct make *to, uint32_t seed, uint32_t burst, uint64_t
     }
 }
 
-/* Probe 1 gets two names, and CLOCK_REALTIME runs at three speeds. */
+/* Probe 1 gets other names, again and again, so that its hits often come next; CLOCK_REALTIME runs
+ * at three speeds. */
 static void make_trace(struct make *to, const struct probity_info *info, uint32_t seed,
                        uint32_t burst, const char *name)
 {
@@ -144,7 +159,9 @@ static void make_trace(struct make *to, const struct probity_info *info, uint32_
     make_event(to, 1, 1000050, PROBITY_EVENT_PROBE_NAME, "\1\0\0\0one", 7);
     put_threads(to, seed, burst, 1000100);
     make_sync(to, PROBITY_BLOCK_SYNC, fast, 1000100);
-    make_event(to, 2, 1003000, PROBITY_EVENT_PROBE_NAME, "\1\0\0\0two", 7);
+    for (uint64_t i = 0; i < 64; i++)
+        make_event(to, 2, 1003000 + 40 * i, PROBITY_EVENT_PROBE_NAME,
+                   i & 1 ? "\1\0\0\0one" : "\1\0\0\0two", 7);
     put_threads(to, seed + 1, burst, 1007000);
     make_sync(to, PROBITY_BLOCK_END, make_anchor(1020000), 1020000);
     make_write(to, name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_tree.c: paths and their times, the calls that deferred scopes adopt, limits, views, elapsed
- * time over threads, threads, and the exact output. All tests run twice: with a stack of scopes for
- * each analysis, and with one that all share.
+ * time over threads, threads, and the exact output. All tests run three times: with a stack of
+ * scopes for each analysis, with runs of events, and with one stack that all share.
  */
 #include "test_scopes_make.h"
 
@@ -13,9 +13,12 @@
 #include "answers/threads/threads_print.h"
 #include "answers/tree/tree.h"
 #include "answers/tree/tree_print.h"
+#include "reader/run.h"
 
 static struct make make;
 static int is_shared; /* one stack of scopes for all analyses */
+static int has_runs;  /* enters and leaves come in runs */
+static size_t in_runs;
 
 struct run {
     struct probity_reader *reader;
@@ -43,12 +46,38 @@ static void share(struct run *run)
     probity_threads_follow(run->threads, probity_report_share(run->report, &threads));
 }
 
+static void take_runs(const struct run *run)
+{
+    struct probity_run events;
+
+    while (probity_reader_next_run(run->reader, UINT64_MAX, &events) > 0) {
+        assert_int_equal(probity_tree_put_run(run->tree, &events), 0);
+        assert_int_equal(probity_threads_put_run(run->threads, &events), 0);
+        assert_int_equal(probity_report_put_run(run->report, &events), 0);
+        in_runs += events.count;
+    }
+}
+
+static void take_events(const struct run *run)
+{
+    const struct probity_event *event;
+
+    for (;;) {
+        take_runs(run);
+        if (probity_reader_next(run->reader, &event) <= 0)
+            return;
+        assert_int_equal(probity_tree_put(run->tree, event), 0);
+        assert_int_equal(probity_threads_put(run->threads, event), 0);
+        assert_int_equal(probity_report_put(run->report, event), 0);
+    }
+}
+
 static struct run run_paths(const char *const *paths, size_t count,
                             const struct probity_tree_options *options)
 {
     struct probity_report_options range = {0}; /* those that share scopes have the same */
+    const struct probity_reader_options reading = {.runs = has_runs ? &probity_run_steps : NULL};
     struct run run = {0};
-    const struct probity_event *event;
 
     assert_int_equal(probity_tree_open(options, &run.tree), 0);
     if (is_shared && options != NULL) {
@@ -59,12 +88,8 @@ static struct run run_paths(const char *const *paths, size_t count,
     assert_int_equal(probity_threads_open(range.from_ns, range.to_ns, &run.threads), 0);
     if (is_shared)
         share(&run);
-    assert_int_equal(probity_reader_open(paths, count, NULL, NULL, &run.reader), 0);
-    while (probity_reader_next(run.reader, &event) > 0) {
-        assert_int_equal(probity_tree_put(run.tree, event), 0);
-        assert_int_equal(probity_threads_put(run.threads, event), 0);
-        assert_int_equal(probity_report_put(run.report, event), 0);
-    }
+    assert_int_equal(probity_reader_open(paths, count, &reading, NULL, &run.reader), 0);
+    take_events(&run);
     assert_int_equal(probity_report_finish(run.report), 0);
     assert_int_equal(probity_tree_finish(run.tree), 0);
     assert_int_equal(probity_tree_sort(run.tree, PROBITY_TREE_TOTAL), 0);
@@ -604,6 +629,10 @@ int main(void)
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
+    has_runs = 1;
+    failed += cmocka_run_group_tests(tests, NULL, NULL);
+    failed += in_runs < 100;
+    has_runs = 0;
     is_shared = 1;
     return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -427,6 +427,8 @@ int probity_report_put_run(struct probity_report *report, const struct probity_r
     const struct probity_scopes_run_steps steps = {opened_in_run, left_in_run, put_in_run, report};
 
     probity_assert(report->other_count == 0);
+    if (__builtin_expect(report->error != 0, 0))
+        return report->error; /* of the events before */
     return probity_scopes_put_run(report->scopes, run, steps);
 }
 

@@ -478,17 +478,21 @@ void probity_report_put_waiting(FILE *stream, const char *what, uint64_t waiting
 
 void probity_report_put_unknown_waiting(FILE *stream, const struct probity_reader *reader)
 {
+    size_t count = probity_reader_traces(reader), unknown = 0;
     struct probity_costs costs;
 
-    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
         probity_costs_of(facts, &costs);
-        if ((facts->info.flags & PROBITY_INFO_CPU_TIME) != 0 || !costs.is_known)
-            continue;
-        fputs("waiting: unknown, because CPU time was not recorded; the stated errors cover "
-              "neither waiting nor the time of other programs\n", stream);
-        return;
+        unknown += (facts->info.flags & PROBITY_INFO_CPU_TIME) == 0 && costs.is_known;
     }
+    if (unknown == 0)
+        return;
+    fputs("waiting: unknown", stream);
+    if (unknown < count)
+        fprintf(stream, " in %zu of %zu traces", unknown, count);
+    fputs(", because CPU time was not recorded; the stated errors cover neither waiting nor the "
+          "time of other programs\n", stream);
 }
 
 void probity_report_foot(FILE *stream, int has_color, const struct probity_reader *reader,
@@ -766,7 +770,7 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                 "mode uses wide buckets\n", rough, probity_text_s(rough),
                 100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
     probity_report_put_overhead(stream, reader);
-    if (has_errors(&table)) {
+    if (shown > 0 && has_errors(&table)) {
         probity_report_put_waiting(stream, "function", waiting_of(functions, shown, &table));
         probity_report_put_unknown_waiting(stream, reader);
     }

@@ -39,7 +39,8 @@ void probity_report_put_overhead(FILE *stream, const struct probity_reader *read
  * their total time; nothing if there are none. */
 void probity_report_put_waiting(FILE *stream, const char *what, uint64_t waiting);
 
-/* Writes that this cannot be known, if a trace has stated errors but no CPU time. */
+/* Writes in how many traces this cannot be known, since they have stated errors but no CPU time;
+ * nothing if there are none. */
 void probity_report_put_unknown_waiting(FILE *stream, const struct probity_reader *reader);
 
 /* Whether a trace has CPU times. */

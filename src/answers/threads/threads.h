@@ -52,16 +52,16 @@ int probity_threads_want_states(struct probity_threads *threads);
 /* Before the first event, without thread states among the events: counts the scopes of another
  * analysis, which calls the listener. That one takes each event after this one, and is finished
  * before it. */
-struct probity_run;
-
-/* Takes a run of events (reader/run.h) in the same way, unless it follows other scopes. */
-int probity_threads_put_run(struct probity_threads *threads, const struct probity_run *run);
-
 struct probity_scopes_listener probity_threads_listener(struct probity_threads *threads);
 void probity_threads_follow(struct probity_threads *threads, const struct probity_scopes *scopes);
 
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_threads_put(struct probity_threads *threads, const struct probity_event *event);
+
+struct probity_run;
+
+/* Takes a run of events (reader/run.h) in the same way, unless it follows other scopes. */
+int probity_threads_put_run(struct probity_threads *threads, const struct probity_run *run);
 
 /* Adds a thread whose sums were computed elsewhere. The label is copied. Returns 0 or
  * PROBITY_ERROR_MEMORY. */

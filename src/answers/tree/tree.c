@@ -418,6 +418,8 @@ int probity_tree_put_run(struct probity_tree *tree, const struct probity_run *ru
     const struct probity_scopes_run_steps steps = {opened_in_run, left_in_run, put_in_run, tree};
 
     probity_assert(tree->own_scopes != NULL);
+    if (__builtin_expect(tree->error != 0, 0))
+        return tree->error; /* of the events before */
     return probity_scopes_put_run(tree->own_scopes, run, steps);
 }
 

@@ -271,7 +271,11 @@ static uint64_t waiting_of(const struct table *table, const struct probity_tree_
 
 static void put_errors(const struct table *table, const struct probity_tree_answer *answer)
 {
+    size_t depth = 0;
+
     probity_report_put_overhead(table->stream, answer->reader);
+    if (probity_tree_next(answer->root, answer->root, &depth) == NULL)
+        return;
     probity_report_put_waiting(table->stream, "path", waiting_of(table, answer));
     probity_report_put_unknown_waiting(table->stream, answer->reader);
 }
