@@ -35,8 +35,13 @@ for directory in "the user's own" "für Łódź, 日本"; do
     echo "$directory: $hits hits"
 done
 
-# Under Wine, only a directory that does not exist has no short name. Its name in the code page, with
-# similar letters, would be Lódz.
+x86_64-w64-mingw32-gcc "${FLAGS[@]}" "-I$SOURCE/src" -o "$WORK/code_page.exe" \
+    "$SOURCE/tests/windows/code_page.c" "${STATIC[@]}"
+wine_run "$WORK/code_page.exe" > "$WORK/out" 2>&1
+expect "conversion to the code page" "0 " "$status $(cat "$WORK/out")"
+
+# Under Wine, only a directory that does not exist has no short name. In the code page, with similar
+# letters, its name would be Lódz.
 cd "$WORK"
 mkdir -p similar/Lódz
 cd similar
