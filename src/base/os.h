@@ -122,7 +122,7 @@ int probity_os_debugger(void);
 int probity_os_own_descriptors(unsigned first);
 
 /* The directory for spools of a user's programs, unless another one is requested. Returns the
- * length, or -1 if it does not fit. */
+ * length, or -1 if it does not fit or cannot be named. */
 int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room);
 
 /* Replaces other separators of directories in a path with slashes. */

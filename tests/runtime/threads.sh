@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Thousands of threads, in sequence and at once, and every way in which a thread can end. ALIVE:
-# threads at once. PART=N: the N-th part of the other threads.
+# threads at once. PART=N: 1/N of the other threads.
 # variants: asan clang tsan
 . "$(dirname "$0")/../common.bash"
 

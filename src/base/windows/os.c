@@ -287,8 +287,10 @@ int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
     (void)user;
     char temporary[MAX_PATH + 1];
 
-    if (probity_posix_temporary_directory(temporary, sizeof temporary) < 0)
+    if (probity_posix_temporary_directory(temporary, sizeof temporary) < 0) {
+        snprintf(ret_path, room, "%%TMP%%/probity"); /* for the message */
         return -1;
+    }
     int whole = snprintf(ret_path, room, "%sprobity", temporary);
     return whole > 0 && (size_t)whole < room ? whole : -1;
 }

@@ -21,13 +21,19 @@ void *probity_posix_handle(int descriptor);
  * is AT_FDCWD. Room for PATH_MAX bytes. Returns 0 or -1. */
 int probity_posix_path_in(int directory, const char *name, char *ret_path);
 
+/* Converts a name, of count characters or up to its end (-1), to the system's code page. Characters
+ * that it lacks become question marks, which are in no file's name. Returns the number of bytes, or
+ * 0: no room. */
+int probity_posix_to_code_page(const wchar_t *name, int count, char *ret_name, size_t room);
+
 /* Converts a path to the system's code page, in which functions here take paths: if that lacks one
- * of its characters, the file's short name is used. If the file has none, the path names no file.
- * Returns the length, or -1 if there is no room. */
+ * of its characters, the file's short name is used. Returns the length, or -1 with errno and the
+ * system's last error: EILSEQ, the file has no short name, or one with such characters; or
+ * ENAMETOOLONG. */
 int probity_posix_narrow(const wchar_t *path, char *ret_path, size_t room);
 
 /* The user's directory for temporary files, with slashes and one at its end. Returns its length, or
- * -1. */
+ * -1 with errno and the system's last error. */
 int probity_posix_temporary_directory(char *ret_path, size_t room);
 
 /* Replaces backslashes with slashes. */

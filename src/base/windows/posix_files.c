@@ -42,7 +42,8 @@ int probity_posix_fail(void)
         {ERROR_NO_DATA, EPIPE},              {ERROR_FILENAME_EXCED_RANGE, ENAMETOOLONG},
         {ERROR_TOO_MANY_OPEN_FILES, EMFILE}, {ERROR_DIR_NOT_EMPTY, ENOTEMPTY},
         {ERROR_USER_MAPPED_FILE, EBUSY},     {ERROR_INVALID_PARAMETER, EINVAL},
-        {ERROR_CALL_NOT_IMPLEMENTED, ENOSYS}};
+        {ERROR_CALL_NOT_IMPLEMENTED, ENOSYS}, {ERROR_INSUFFICIENT_BUFFER, ENAMETOOLONG},
+        {ERROR_NO_UNICODE_TRANSLATION, EILSEQ}};
     DWORD error = GetLastError();
 
     errno = EIO;
@@ -51,6 +52,13 @@ int probity_posix_fail(void)
             errno = table[i].number;
     }
     return -1;
+}
+
+char *probity_posix_strerror(int error)
+{
+    static char inexpressible[] = "its name has characters that are not in the system's code page";
+
+    return error == EILSEQ ? inexpressible : (strerror)(error);
 }
 
 HANDLE probity_posix_handle(int descriptor)
@@ -162,10 +170,14 @@ int probity_posix_path_in(int directory, const char *name, char *ret_path)
                                           FILE_NAME_NORMALIZED);
     if (got == 0)
         return probity_posix_fail();
-    int length = got < PATH_MAX ? probity_posix_narrow(path, ret_path, PATH_MAX) : -1;
-    if (length > 0 && strcmp(name, ".") == 0)
-        return 0;
-    if (length <= 0 || length + 1 + strlen(name) >= PATH_MAX) {
+    if (got >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int length = probity_posix_narrow(path, ret_path, PATH_MAX);
+    if (length < 0 || strcmp(name, ".") == 0)
+        return length < 0 ? -1 : 0;
+    if (length + 1 + strlen(name) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -502,43 +514,69 @@ void probity_posix_slashes(char *path)
         *path = *path == '\\' ? '/' : *path;
 }
 
-static int to_code_page(const wchar_t *path, char *ret_path, size_t room)
+int probity_posix_to_code_page(const wchar_t *name, int count, char *ret_name, size_t room)
 {
-    return WideCharToMultiByte(CP_ACP, 0, path, -1, ret_path, (int)room, NULL, NULL) - 1;
+    /* Otherwise, the system may use similar characters, and so the name of another file. */
+    DWORD flags = GetACP() == CP_UTF8 ? 0 : WC_NO_BEST_FIT_CHARS;
+
+    return WideCharToMultiByte(CP_ACP, flags, name, count, ret_name, (int)room, NULL, NULL);
+}
+
+/* Returns the length, or -1 with the system's last error. */
+static int convert_exactly(const wchar_t *path, char *ret_path, size_t room)
+{
+    wchar_t again[PATH_MAX];
+    int bytes = probity_posix_to_code_page(path, -1, ret_path, room);
+
+    if (bytes > 0 && MultiByteToWideChar(CP_ACP, 0, ret_path, -1, again, PATH_MAX) > 0 &&
+        wcscmp(path, again) == 0)
+        return bytes - 1;
+    if (bytes > 0)
+        SetLastError(ERROR_NO_UNICODE_TRANSLATION);
+    return -1;
 }
 
 int probity_posix_narrow(const wchar_t *path, char *ret_path, size_t room)
 {
-    wchar_t again[PATH_MAX], brief[PATH_MAX];
-    int length = to_code_page(path, ret_path, room);
+    wchar_t brief[PATH_MAX];
+    int length = convert_exactly(path, ret_path, room);
 
-    /* The system replaces missing characters with similar ones, or with question marks. */
-    if (length >= 0 && MultiByteToWideChar(CP_ACP, 0, ret_path, -1, again, PATH_MAX) > 0 &&
-        wcscmp(path, again) == 0)
+    if (length >= 0)
         return length;
-    DWORD got = GetShortPathNameW(path, brief, PATH_MAX);
-    return got > 0 && got < PATH_MAX ? to_code_page(brief, ret_path, room) : length;
+    DWORD error = GetLastError(), got = GetShortPathNameW(path, brief, PATH_MAX);
+    if (got > 0 && got < PATH_MAX)
+        length = convert_exactly(brief, ret_path, room);
+    else
+        SetLastError(error);
+    return length >= 0 ? length : probity_posix_fail();
 }
 
 int probity_posix_temporary_directory(char *ret_path, size_t room)
 {
     wchar_t path[MAX_PATH + 1];
     DWORD got = GetTempPathW(MAX_PATH + 1, path);
-    int length = got > 0 && got <= MAX_PATH ? probity_posix_narrow(path, ret_path, room) : -1;
 
+    if (got > MAX_PATH)
+        SetLastError(ERROR_FILENAME_EXCED_RANGE);
+    if (got == 0 || got > MAX_PATH)
+        return probity_posix_fail();
+    int length = probity_posix_narrow(path, ret_path, room);
     if (length > 0)
         probity_posix_slashes(ret_path);
-    return length > 0 ? length : -1;
+    return length;
 }
 
 char *getcwd(char *text, size_t room)
 {
     wchar_t path[PATH_MAX];
     DWORD got = GetCurrentDirectoryW(PATH_MAX, path);
-    int length = got > 0 && got < PATH_MAX ? probity_posix_narrow(path, text, room) : -1;
 
-    if (length <= 0) {
+    if (got == 0 || got >= PATH_MAX) {
         errno = got == 0 ? ENOENT : ERANGE;
+        return NULL;
+    }
+    if (probity_posix_narrow(path, text, room) < 0) {
+        errno = errno == ENAMETOOLONG ? ERANGE : errno;
         return NULL;
     }
     probity_posix_slashes(text);
@@ -552,6 +590,7 @@ char *realpath(const char *path, char *text)
     int got = MultiByteToWideChar(CP_ACP, 0, path, -1, wide, PATH_MAX);
     DWORD length = whole != NULL && got > 0 ? GetFullPathNameW(wide, PATH_MAX, full, NULL) : 0;
 
+    errno = ENOENT;
     if (length > 0 && length < PATH_MAX && probity_posix_narrow(full, whole, PATH_MAX) > 0 &&
         access(whole, F_OK) == 0) {
         probity_posix_slashes(whole);
@@ -559,7 +598,6 @@ char *realpath(const char *path, char *text)
     }
     if (whole != text)
         free(whole);
-    errno = ENOENT;
     return NULL;
 }
 

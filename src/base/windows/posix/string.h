@@ -15,6 +15,10 @@ char *strndup(const char *text, size_t most) __asm__("probity_posix_strndup");
 char *strchrnul(const char *text, int byte) __asm__("probity_posix_strchrnul");
 char *stpcpy(char *to, const char *from) __asm__("probity_posix_stpcpy");
 void explicit_bzero(void *at, size_t bytes) __asm__("probity_posix_explicit_bzero");
+char *probity_posix_strerror(int error);
+
+/* Also has a message for names that the system's code page cannot express. */
+#define strerror(error) probity_posix_strerror(error)
 
 /* No program is terminated by a signal. */
 #define strsignal(number) ((void)(number), "unknown signal")

@@ -68,9 +68,9 @@ struct dirent *readdir(DIR *directory)
     directory->next = found->NextEntryOffset == 0
                           ? NULL
                           : (const void *)((const char *)found + found->NextEntryOffset);
-    int length = WideCharToMultiByte(CP_ACP, 0, found->FileName,
-                                     (int)(found->FileNameLength / sizeof(wchar_t)),
-                                     entry->d_name, sizeof entry->d_name - 1, NULL, NULL);
+    int length = probity_posix_to_code_page(found->FileName,
+                                            (int)(found->FileNameLength / sizeof(wchar_t)),
+                                            entry->d_name, sizeof entry->d_name - 1);
     entry->d_name[length] = 0;
     entry->d_type = found->FileAttributes & FILE_ATTRIBUTE_DIRECTORY ? DT_DIR : DT_REG;
     entry->d_ino = (uint64_t)found->FileId.QuadPart;
