@@ -74,15 +74,18 @@ mutable_state() {
     done
 }
 
-# Functions that this code calls or jumps to, except those that keep the registers.
+# Functions that this code calls or jumps to, except those that keep the registers. Assembly saves
+# them itself before it calls those for unusual calls.
 calls_changing_vectors() {
     local object kept='keep_(low_)?vectors|sled_probe_(slow|gap)'
     kept+='|site_(enter|leave|event_(gap|refused))'
-    for object in sled_calls site_calls fentry; do
+    for object in sled_calls site_calls fentry sites_x86_64 fentry_x86_64; do
+        [ "$object" != fentry_x86_64 ] || kept+='|fentry_(enter|leave)(_unusual)?'
         objdump -dr "$build/obj/src/functions/$object.o" | awk '
             / R_X86_64_/ { if (is_branch) { sub(/-0x4$/, "", $3); print $3 } }
-            { is_branch = $0 ~ /\t(call|j[a-z]+) / }'
-    done | grep -vE "^(\.text.*|probity_($kept))\$"
+            { is_branch = $0 ~ /\t(call|j[a-z]+) / }' |
+            grep -vE "^(\.text.*|probity_($kept))\$" || true
+    done
 }
 
 declared=$(declared_names)

@@ -133,6 +133,14 @@ int cli_fail_rename(const struct cli_command *command, const struct cli_output *
                     strerror(errno));
 }
 
+/* Some file systems (FUSE, CIFS) report errors of writing only at close(), of any descriptor. */
+static int is_flushed(int descriptor)
+{
+    int again = dup(descriptor);
+
+    return again < 0 || close(again) == 0;
+}
+
 /* Links a file without a name to its temporary name, or, if it replaces nothing, to its final one
  * at once: then no kill leaves a temporary name. Returns whether it is whole; *ret_is_named:
  * whether under its temporary name. */
@@ -140,6 +148,8 @@ static int name_unnamed(const struct cli_output *output, int *ret_is_named)
 {
     *ret_is_named = 0;
     if (!output->may_replace) {
+        if (!is_flushed(output->descriptor))
+            return 0;
         if (probity_temporary_link(output->descriptor, AT_FDCWD, output->path) == 0)
             return 1;
         if (errno == EEXIST)

@@ -50,7 +50,8 @@ struct probity_calls {
     uint32_t destructor_runs;
 };
 
-_Static_assert(offsetof(struct probity_calls, valued) == 4 &&
+_Static_assert(offsetof(struct probity_calls, count) == 0 &&
+                   offsetof(struct probity_calls, valued) == 4 &&
                    offsetof(struct probity_calls, call) == 8 &&
                    offsetof(struct probity_call, site.function) == 0 &&
                    offsetof(struct probity_call, site.back) == 8 &&
@@ -62,19 +63,27 @@ _Static_assert(offsetof(struct probity_calls, valued) == 4 &&
                    offsetof(struct probity_call, raised) == 44 &&
                    sizeof(struct probity_call) == 48,
                "as in fentry_x86_64.S");
-_Static_assert(offsetof(struct probity_site_function, flags) == 37 &&
-                   PROBITY_FUNCTION_ENTRIES == 16 &&
-                   offsetof(struct probity_site_function, code) == 40 &&
+_Static_assert(PROBITY_CALLS_MAX == 65536 && PROBITY_CALL_ENTERING == 2 &&
+                   PROBITY_SCOPE_PROFILED == 1 && PROBITY_CALL_VALUED == UINT32_C(1) << 31 &&
+                   PROBITY_CALL_RAISED_NEVER == UINT32_MAX && PROBITY_CALL_NEAR == 65536 &&
+                   PROBITY_FUNCTIONS_LEVEL == 5,
+               "as in fentry_x86_64.S");
+_Static_assert(PROBITY_FUNCTION_ENTRIES == 16 && PROBITY_ENTRIES == 1 << 18 &&
                    offsetof(struct probity_site_function, number) == 44 &&
+                   offsetof(struct probity_entry, address) == 0 &&
                    offsetof(struct probity_entry, function) == 8 &&
                    sizeof(struct probity_entry) == 16,
                "as in fentry_x86_64.S");
+_Static_assert(offsetof(struct probity_site_function, level) == 36 &&
+                   offsetof(struct probity_site_function, flags) == 37 &&
+                   offsetof(struct probity_site_function, code) == 40,
+               "as in hooks_x86_64.h");
 #if PROBITY_HAS_FAST_PATH
 _Static_assert(offsetof(struct probity_thread, cursor) == 0 &&
                    offsetof(struct probity_thread, valid_bit) == 8 &&
                    offsetof(struct probity_thread, last_tick) == 16 &&
                    offsetof(struct probity_thread, gap_ticks) == 24,
-               "as in fentry_x86_64.S");
+               "as in hooks_x86_64.h");
 #endif
 
 extern __thread struct probity_calls probity_calls

@@ -11,12 +11,16 @@
 #define FUNCTION_FLAGS 37
 #define FUNCTION_CODE 40
 
-    .macro begin_function name
+/* above: bytes between the return address and the stack pointer, at the first instruction. */
+    .macro begin_function name, above=0
     .section .text.\name, "ax", @progbits
     .type \name, @function
     .p2align 4
 \name:
     .cfi_startproc
+    .if \above
+    .cfi_def_cfa_offset 8 + \above
+    .endif
     endbr64
     .endm
 

@@ -5,7 +5,7 @@
  * runs, which turns it into a call or, at the enter of a scope with values, a jump:
  *
  *     a9 DISTANCE    test $DISTANCE, %eax
- *     e8 DISTANCE    call to the code in probity_stubs, which jumps to a hook in site_calls.c
+ *     e8 DISTANCE    call to the code in probity_stubs, which jumps to a hook in sites_x86_64.S
  *     e9 DISTANCE    jump to the code in probity_stubs, which jumps back into the function, to
  *                    where the values are evaluated and probity_scope_enter_values_hook is called
  *

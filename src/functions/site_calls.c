@@ -200,10 +200,11 @@ _Static_assert(offsetof(struct probity_scope_here, function) == 0 &&
                    offsetof(struct probity_scope_here, place) == 64 &&
                    offsetof(struct probity_scope_here, raised) == 68 &&
                    offsetof(struct probity_scope_here, is_open) == 72 &&
-                   offsetof(struct probity_site_function, level) == 36 &&
                    sizeof(struct probity_scope_place) == 16 &&
+                   offsetof(struct probity_scope_place, minus) == 0 &&
                    offsetof(struct probity_scope_place, where) == 8 &&
-                   PROBITY_FUNCTION_CXX == 1 && PROBITY_SCOPE_DEFERRED == 2 &&
+                   PROBITY_FUNCTION_CXX == 1 && PROBITY_SCOPE_PROFILED == 1 &&
+                   PROBITY_SCOPE_DEFERRED == 2 &&
                    PROBITY_SCOPE_FRAMES == 48 && PROBITY_SCOPE_NEAR == 4096,
                "as in sites_x86_64.S");
 

@@ -48,8 +48,7 @@
 /* The description of the function is above the return address. r10: the scope; r11: 16 bytes above
  * the frame. */
     .global probity_scope_site_enter_hook
-    begin_function probity_scope_site_enter_hook
-    .cfi_adjust_cfa_offset 8
+    begin_function probity_scope_site_enter_hook, 8
     save_five
     movq 40(%rsp), %rdx
     testq %rdx, %rdx

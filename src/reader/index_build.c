@@ -63,7 +63,7 @@ struct build {
     int has_mismatch, has_requests; /* has_mismatch: of calls, or they are paused or unwound */
     struct probity_index_marks *marks; /* or NULL */
     uint64_t watermark, mark_tick; /* mark_tick: the latest tick so far */
-    uint64_t next_mark, searched;
+    uint64_t last_mark, next_mark, searched;
     size_t declared; /* records in the block of declarations that is being made */
     struct probity_packer declarations;
     uint64_t declarations_first;
@@ -125,6 +125,7 @@ static int emit_mark(struct build *build, uint64_t offset, uint64_t serial)
     probity_assert(offset >= PROBITY_FILE_HEADER_BYTES);
     if (error != 0)
         return error;
+    build->last_mark = offset;
     if (probity_index_room(&build->writer, PROBITY_INDEX_MARK_BYTES) == NULL ||
         probity_index_marks_add(build->marks, &mark) != 0)
         return PROBITY_ERROR_MEMORY;
@@ -595,9 +596,10 @@ static int take_end(struct build *build, const struct probity_scan_item *item, u
     build->sum.end_checksum = item->header.checksum;
     if (item->offset + item->bytes != size)
         return PROBITY_ERROR_DAMAGED;
-    /* The index must have all threads. */
-    int error = build->is_out_of_order ? emit_states(build)
-                                       : emit_mark(build, item->offset, item->header.serial);
+    /* The index must have all threads. The last group may have ended with this mark. */
+    int error = build->is_out_of_order ? emit_states(build) : 0;
+    if (!build->is_out_of_order && build->last_mark != item->offset)
+        error = emit_mark(build, item->offset, item->header.serial);
     return error == 0 ? take_sync(build, item) : error;
 }
 
@@ -696,7 +698,7 @@ static void clear(struct build *build)
     build->changed_count = build->numbered = 0;
     build->must_restart = build->is_out_of_order = build->has_met_others = 0;
     build->has_mismatch = build->has_requests = 0;
-    build->watermark = build->mark_tick = build->searched = 0;
+    build->watermark = build->mark_tick = build->last_mark = build->searched = 0;
     build->next_mark = PROBITY_FILE_HEADER_BYTES + 1;
     build->declared = build->group.count = 0;
     build->sum = (struct probity_index_sum){.file_bytes = build->sum.file_bytes,

@@ -223,10 +223,8 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     struct stat trace = {0};
     int result = probity_trace_file_make(session, is_child, ret_descriptor);
 
-    if (result != 0) {
-        probity_session_complain(session->scratch[0], probity_trace_file_why(result));
+    if (result != 0)
         return result;
-    }
     result = live_make(session);
     if (result != 0) {
         probity_session_complain(session->spool_path, probity_error_text(result));

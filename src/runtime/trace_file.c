@@ -19,6 +19,7 @@
 #include "base/objects.h"
 #include "base/os.h"
 #include "base/parent.h"
+#include "runtime/session_messages.h"
 #include "runtime/sites.h"
 #include "spool/segment.h"
 #include "writer/append.h"
@@ -141,52 +142,42 @@ static int is_csv(const struct path *path)
     return path->length > 4 && memcmp(path->text + path->length - 4, ".csv", 4) == 0;
 }
 
-/* errno is for probity_trace_file_why(). */
-static int refuse_special(void)
+/* Both names must be free: that of the CSV file and that of its trace. ret_file: the one that could
+ * not be opened, or is of something other than a regular file. */
+static int try_names(struct probity_session *session, const struct path *path, int *ret_descriptor,
+                     const char **ret_file)
 {
-    errno = ELOOP;
-    return PROBITY_ERROR_ARGUMENT;
-}
-
-const char *probity_trace_file_why(int result)
-{
-    if (result == PROBITY_ERROR_OPEN)
-        return strerror(errno);
-    return result == PROBITY_ERROR_ARGUMENT && errno == ELOOP
-               ? "exists, and is a symbolic link or not a regular file"
-               : probity_error_text(result);
-}
-
-/* Both names must be free: that of the CSV file and that of its trace. */
-static int try_names(struct probity_session *session, const struct path *path, int *ret_descriptor)
-{
-    int overwrite = session->settings.overwrite;
+    int overwrite = session->settings.overwrite, has_csv = is_csv(path);
     struct stat status;
     struct path trace = {session->trace_path, sizeof session->trace_path, 0, 0};
 
     session->csv_path[0] = 0;
     path_add(&trace, path->text, path->length);
-    if (is_csv(path)) {
-        snprintf(session->csv_path, sizeof session->csv_path, "%s", path->text);
+    if (has_csv)
         path_add(&trace, ".probity", 8);
+    if (path->is_cut || trace.is_cut)
+        return PROBITY_ERROR_ARGUMENT;
+    if (has_csv) {
+        snprintf(session->csv_path, sizeof session->csv_path, "%s", path->text);
         int exists = lstat(session->csv_path, &status) == 0;
-        if (exists && !S_ISREG(status.st_mode))
-            return refuse_special();
+        if (exists && !S_ISREG(status.st_mode)) {
+            *ret_file = session->csv_path;
+            return PROBITY_ERROR_ARGUMENT;
+        }
         if (exists && !overwrite)
             return PROBITY_ERROR_EXISTS;
     }
-    if (path->is_cut || trace.is_cut)
-        return PROBITY_ERROR_ARGUMENT;
     if (overwrite && lstat(trace.text, &status) == 0 && S_ISREG(status.st_mode))
         unlink(trace.text);
     *ret_descriptor =
         open(trace.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (*ret_descriptor >= 0)
         return 0;
-    if (errno != EEXIST)
-        return PROBITY_ERROR_OPEN;
-    return lstat(trace.text, &status) == 0 && !S_ISREG(status.st_mode) ? refuse_special()
-                                                                       : PROBITY_ERROR_EXISTS;
+    int is_taken = errno == EEXIST;
+    if (is_taken && (lstat(trace.text, &status) != 0 || S_ISREG(status.st_mode)))
+        return PROBITY_ERROR_EXISTS;
+    *ret_file = trace.text;
+    return is_taken ? PROBITY_ERROR_ARGUMENT : PROBITY_ERROR_OPEN;
 }
 
 /* Whether `probity record` is running, and this is not the program that it started but one
@@ -219,6 +210,17 @@ static uint64_t hash_of(const char *text)
     return hash;
 }
 
+static void complain(const struct probity_session *session, int result, const char *file)
+{
+    const char *why = probity_error_text(result);
+
+    if (result == PROBITY_ERROR_OPEN)
+        why = strerror(errno);
+    else if (file != NULL)
+        why = "exists, and is a symbolic link or not a regular file";
+    probity_session_complain(file != NULL ? file : session->scratch[0], why);
+}
+
 /* Tries the name without a number first. If this process has recorded under it before, the number
  * after the last one comes next: the earlier files are the process's own and need no warning. */
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor)
@@ -227,14 +229,16 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
     uint64_t template = hash_of(session->settings.out);
     int is_first = session->names_template != template, result = PROBITY_ERROR_EXISTS;
     uint32_t number = 0, next = is_first ? 1 : session->names_number + 1;
+    const char *file = NULL;
     int has_pid = 0;
 
-    errno = 0;
     for (int try = 0; try < NAME_TRIES && result == PROBITY_ERROR_EXISTS; try++) {
         struct path path = {text, PROBITY_LIMIT_PATH, 0, 0};
         has_pid = path_expand(&path, session->settings.out, session->live.pid);
-        if (path.length == 0)
-            return PROBITY_ERROR_ARGUMENT;
+        if (path.length == 0) {
+            result = PROBITY_ERROR_ARGUMENT;
+            break;
+        }
         number = try == 0 ? 0 : next++;
         if (number == 1 && (has_pid || is_child))
             number = next++; /* the same name as before */
@@ -242,12 +246,14 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
         if (!path.is_cut && (number > 0 || is_pid_inserted))
             path_insert(&path, session->scratch[1], is_pid_inserted ? session->live.pid : 0,
                         number);
-        result = try_names(session, &path, ret_descriptor);
+        result = try_names(session, &path, ret_descriptor, &file);
     }
     /* With the process id, the name was taken by this process before it called exec(). */
     if (result == 0 && number > 0 && is_first && !has_pid && !is_of_recorded())
         print_name(session);
-    if (result == 0) {
+    if (result != 0) {
+        complain(session, result, file);
+    } else {
         session->names_number = number > 0 || is_first ? number : session->names_number;
         session->names_template = template;
     }

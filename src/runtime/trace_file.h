@@ -15,11 +15,9 @@ const char *probity_trace_file_program(void);
 /* Creates the file for session->settings.out; is_child: with the process id in its name if the
  * template has none. Sets trace_path and csv_path. Nothing is overwritten unless the settings say
  * so: if the name exists, the process id is added. Returns 0 or PROBITY_ERROR_ARGUMENT (name too
- * long, or not of a regular file), _OPEN, _EXISTS; the caller owns ret_descriptor. */
+ * long, or not of a regular file), _OPEN, _EXISTS, after a message that says why; the caller owns
+ * ret_descriptor. */
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor);
-
-/* Why that failed, with errno as it left it. */
-const char *probity_trace_file_why(int result);
 
 /* Expands a template (%p, %n, %%) to an absolute path; for a child, with its process id. Returns 0
  * or PROBITY_ERROR_ARGUMENT (too long). */

@@ -162,6 +162,8 @@ enum probity_word_kind {
 #define PROBITY_WORD_CODE_BITS 24
 #define PROBITY_WORD_CODE_MASK UINT64_C(0xffffff)
 #define PROBITY_WORD_CODE_FIRST 4096u
+_Static_assert(PROBITY_WORD_CODE_BITS == 24,
+               "as in probity.h, probity_scope.h, functions/fentry.c and functions/hooks_x86_64.h");
 
 static inline uint64_t probity_word(uint64_t tick, uint32_t code)
 {

@@ -31,6 +31,10 @@ long=$(printf 'x%.0s' $(seq 300))
 unnoticed "name too long" "xxx" 20000 env "PROBITY_OUT=$WORK/$long"
 long=$(printf 'x%.0s' $(seq 5000))
 unnoticed "path too long" "PROBITY_OUT" 20000 env "PROBITY_OUT=$WORK/$long"
+# Only the trace's name, which is longer than the CSV file's, is too long.
+ln -s loop loop
+long=$WORK/loop/$(printf 'x%.0s' $(seq $((4085 - ${#WORK}))))
+unnoticed "path of the trace too long" "out of range" 20000 env "PROBITY_OUT=$long.csv"
 if [ "$(id -u)" = 0 ]; then
     chmod 755 "$WORK"
     chmod 777 "$SPOOL"
@@ -56,12 +60,12 @@ echo kept > kept
 for name in trace.csv trace.csv.probity trace; do
     ln -s "$WORK/kept" "$name"
     for overwrite in 0 1; do
-        unnoticed "$name is a link" "$WORK/${name%.probity}: exists, and is a symbolic link or" \
+        unnoticed "$name is a link" "$WORK/$name: exists, and is a symbolic link or" \
             20000 env "PROBITY_OUT=$WORK/${name%.probity}" PROBITY_OVERWRITE=$overwrite
     done
     rm "$name"
     mkdir "$name"
-    unnoticed "$name is a directory" "${name%.probity}: exists, and is a symbolic link or" \
+    unnoticed "$name is a directory" "$WORK/$name: exists, and is a symbolic link or" \
         20000 env "PROBITY_OUT=$WORK/${name%.probity}"
     rmdir "$name"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A command that is killed while it gives its output a name. Without -f no temporary name exists at
-# any moment; with -f the old file stays until a complete one replaces it, and one complete file may
-# remain under a temporary name.
+# A command that is killed while it gives its output a name, or whose output the file system cannot
+# store. Without -f no temporary name exists at any moment; with -f the old file stays until a
+# complete one replaces it, and one complete file may remain under a temporary name.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 
@@ -34,6 +34,22 @@ for command in "csv" "report --json" "export --format chrome" "view"; do
     "$PROBITY" $command -f -o named trace > output 2>&1 || fail "$command, again: $(cat output)"
     expect "$command, again: size" "$(wc -c < whole)" "$(wc -c < named)"
     rm -f named* whole
+done
+
+# An error that close() is the first to report: the incomplete file gets no name.
+for command in "csv" "report --json" "export --format chrome" "export --format sqlite" "view"; do
+    # shellcheck disable=SC2086
+    ! env LD_PRELOAD="$PROGRAMS/plugin_close_fails.so" "$PROBITY" $command -o named trace \
+        > output 2>&1 || fail "$command, close() fails: status 0"
+    grep -q "cannot write 'named': Input/output error" output || fail "$command: $(cat output)"
+    expect "$command, close() fails" "" "$(names)"
+    echo old > named
+    # shellcheck disable=SC2086
+    ! env LD_PRELOAD="$PROGRAMS/plugin_close_fails.so" "$PROBITY" $command -f -o named trace \
+        > output 2>&1 || fail "$command -f, close() fails: status 0"
+    expect "$command -f, close() fails" "./named " "$(names)"
+    expect "$command -f, close() fails: the old file" old "$(cat named)"
+    rm -f named*
 done
 
 # A name that is taken after the command has begun.

@@ -143,6 +143,19 @@ if [ -z "${SANITIZE:-}" ]; then
         "$(objdump -d --no-show-raw-insn leaf.o | sed -n '/<two>:/,/ret/p' | grep -c 'test  *\$0x')"
 fi
 
+# The stack can be unwound at each instruction of the hooks; a sanitizer has its own unwinder.
+if [ -z "${SANITIZE:-}" ]; then
+    ordered=-fno-toplevel-reorder
+    "$CC" -Werror $ordered -x c -c -o empty.o - < /dev/null 2> errors || ordered=
+    build "$SOURCE/tests/functions/unwind.c" unwind -O2 $ordered -DPROBITY_PATCHABLE -DSCOPES
+    rm -f trace
+    PROBITY_OUT=trace ./unwind > out 2> errors || fail "unwind: status $?: $(cat errors)"
+    read -r sum steps lost < out
+    expect "unwind: sum" 57 "$sum"
+    expect "unwind: walks that do not come to their caller, of $steps" 0 "$lost"
+    [ "$steps" -ge 300 ] || fail "unwind: $steps steps"
+fi
+
 # Values, and scopes that exceptions leave, of functions that return and take all kinds of them.
 cat > thrown.cc << 'END'
 #define FN_INSTRUMENT

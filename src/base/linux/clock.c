@@ -77,11 +77,11 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
         uint64_t raw = probity_clock_read(kind, CLOCK_MONOTONIC_RAW);
         uint64_t realtime = probity_clock_read(kind, CLOCK_REALTIME);
         uint64_t monotonic = probity_clock_read(kind, CLOCK_MONOTONIC);
-        uint64_t width = probity_clock_ticks(kind) - first;
-        if (width > narrowest)
+        int64_t width = (int64_t)(probity_clock_ticks(kind) - first);
+        if (probity_ticks_magnitude(width) > narrowest)
             continue;
-        narrowest = width;
-        ret_moment->ticks = first + width / 2;
+        narrowest = probity_ticks_magnitude(width);
+        ret_moment->ticks = first + (uint64_t)(width / 2);
         ret_moment->raw_ns = raw;
         ret_moment->monotonic_ns = monotonic;
         ret_moment->realtime_ns = realtime;
@@ -117,13 +117,13 @@ uint64_t probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
     for (int i = 0; i < CPU_TRIES; i++) {
         uint64_t first = probity_clock_ticks(kind);
         uint64_t cpu = probity_clock_read(kind, CLOCK_THREAD_CPUTIME_ID);
-        uint64_t width = probity_clock_ticks(kind) - first;
-        if (width > narrowest) /* not >=: the first one is taken, even if the clock went back */
+        int64_t width = (int64_t)(probity_clock_ticks(kind) - first);
+        if (probity_ticks_magnitude(width) > narrowest)
             continue;
-        narrowest = width;
-        ret_cpu->tick = first + width / 2;
+        narrowest = probity_ticks_magnitude(width);
+        ret_cpu->tick = first + (uint64_t)(width / 2);
         ret_cpu->cpu_ns = cpu;
-        if (width < bracket_ticks_max)
+        if (narrowest < bracket_ticks_max)
             break;
     }
     errno = before;

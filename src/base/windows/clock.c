@@ -88,11 +88,11 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
     for (int i = 0; i < tries; i++) {
         uint64_t first = probity_clock_ticks(kind);
         uint64_t performance = performance_ns(), realtime = realtime_ns();
-        uint64_t width = probity_clock_ticks(kind) - first;
-        if (width > narrowest)
+        int64_t width = (int64_t)(probity_clock_ticks(kind) - first);
+        if (probity_ticks_magnitude(width) > narrowest)
             continue;
-        narrowest = width;
-        ret_moment->ticks = first + width / 2;
+        narrowest = probity_ticks_magnitude(width);
+        ret_moment->ticks = first + (uint64_t)(width / 2);
         ret_moment->raw_ns = ret_moment->monotonic_ns = performance;
         ret_moment->realtime_ns = realtime;
     }
@@ -119,13 +119,13 @@ uint64_t probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
     probity_assert(bracket_ticks_max > 0);
     for (int i = 0; i < CPU_TRIES; i++) {
         uint64_t first = probity_clock_ticks(kind), cpu = probity_own_time_read();
-        uint64_t width = probity_clock_ticks(kind) - first;
-        if (width > narrowest)
+        int64_t width = (int64_t)(probity_clock_ticks(kind) - first);
+        if (probity_ticks_magnitude(width) > narrowest)
             continue;
-        narrowest = width;
-        ret_cpu->tick = first + width / 2;
+        narrowest = probity_ticks_magnitude(width);
+        ret_cpu->tick = first + (uint64_t)(width / 2);
         ret_cpu->cpu_ns = cpu;
-        if (width < bracket_ticks_max)
+        if (narrowest < bracket_ticks_max)
             break;
     }
     return narrowest;
