@@ -144,6 +144,42 @@ if [ -z "${SANITIZE:-}" ]; then
     [ "$steps" -ge 1000 ] || fail "unwind: $steps steps"
 fi
 
+# CPU times: after each wait, the CPU clock is read.
+cat > waits.c << 'END'
+#include <time.h>
+static long now(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+__attribute__((noinline)) int waits(int a)
+{
+    for (long end = now(CLOCK_MONOTONIC) + 20000000; now(CLOCK_MONOTONIC) < end;)
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+    return a;
+}
+__attribute__((noinline)) int computes(int a)
+{
+    for (long end = now(CLOCK_THREAD_CPUTIME_ID) + 20000000; now(CLOCK_THREAD_CPUTIME_ID) < end;)
+        a++;
+    return a;
+}
+int main(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 5; i++)
+        sum += waits(i) + (computes(i) > i);
+    return sum != 15;
+}
+END
+compile waits waits.c "-D_GNU_SOURCE -O2 $hooks" "$linked"
+run waits ./waits
+cpu=$("$PROBITY" report --json trace 2> errors | jq -c '[.functions[] |
+    select(.name == "waits" or .name == "computes") | {(.name): .cpu_total_ns}] | add')
+jq -e '.waits < 20000000 and .computes > 90000000' <<< "$cpu" > /dev/null ||
+    fail "CPU times: $cpu"
+
 # ---- Names, mixtures, functions without returns --------------------------------------------------
 
 # Without a symbol, a function has the address where it begins.
