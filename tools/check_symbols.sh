@@ -54,6 +54,7 @@ mutable_state() {
     # main() takes; cli/align.o: whether --no-align was given; cli/message.o: --quiet and progress;
     # cli/output_stream.o: when to use colors; cli/filter.o: names that are like patterns;
     # base/library.o, store/sqlite.o, symbols/elfutils.o: libraries loaded at their first use;
+    # symbols/elf_file.o, cli/main.o: whom to warn of files that are not used, and of which already;
     # src/functions/ and src/calls/ run in the program, as the runtime does
     find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/message.o' \
         ! -path '*/src/log/log_command.o' ! -path '*/src/cli/cli_unfinished.o' \
@@ -63,7 +64,8 @@ mutable_state() {
         ! -path '*/src/reader/functions.o' ! -path '*/src/reader/range.o' \
         ! -path '*/src/symbols/demangle.o' ! -path '*/src/symbols/locate.o' \
         ! -path '*/src/base/library.o' ! -path '*/src/store/sqlite.o' \
-        ! -path '*/src/symbols/elfutils.o' \
+        ! -path '*/src/symbols/elfutils.o' ! -path '*/src/symbols/elf_file.o' \
+        ! -path '*/src/cli/main.o' \
         ! -path '*/src/base/cpu.o' ! -path '*/src/functions/*' ! -path '*/src/calls/*' |
         while read -r object; do
         source=${object#"$build/obj/"}
