@@ -3,7 +3,7 @@
 # times are off by more than the error that covers recording. The report must count such functions
 # as waiting, or, without CPU time, say that it cannot. bench/self measures the truth: the loops of
 # each function, timed by the counter.
-# variants: clang
+# variants: gcc
 # serial
 . "$(dirname "$0")/../common.bash"
 
