@@ -391,12 +391,7 @@ static inline void take_event(struct probity_ahead *ahead, const struct probity_
     if (__builtin_expect(event->payload != NULL, 0)) /* left by the previous event */
         probity_event_clear(event);
     take_common(ahead, item);
-    event->kind = code->kind;
-    event->id = code->id;
-    event->is_site = code->is_site;
-    event->function = code->function;
-    event->name = code->function != NULL ? code->function->name : code->name;
-    event->name_bytes = code->function != NULL ? code->function->name_bytes : code->name_bytes;
+    probity_run_set_code(event, code);
 }
 
 static int next_event(struct probity_ahead *ahead, const struct probity_event **ret_event)

@@ -49,6 +49,18 @@ static inline const struct probity_run_code *probity_run_code_of(const struct pr
     return &run->codes[run->events[at].head.number];
 }
 
+/* Sets what the code of an event determines. */
+static inline void probity_run_set_code(struct probity_event *event,
+                                        const struct probity_run_code *code)
+{
+    event->kind = code->kind;
+    event->id = code->id;
+    event->is_site = code->is_site;
+    event->function = code->function;
+    event->name = code->function != NULL ? code->function->name : code->name;
+    event->name_bytes = code->function != NULL ? code->function->name_bytes : code->name_bytes;
+}
+
 /* Sets run->event to an event of the run. Returns it; it is valid until the next call. */
 static inline const struct probity_event *probity_run_event_at(const struct probity_run *run,
                                                                size_t at)
@@ -60,12 +72,7 @@ static inline const struct probity_event *probity_run_event_at(const struct prob
     event->tick = item->tick;
     event->wall_ns = item->wall_ns;
     event->cpu_ns = item->cpu_ns;
-    event->kind = code->kind;
-    event->id = code->id;
-    event->is_site = code->is_site;
-    event->function = code->function;
-    event->name = code->function != NULL ? code->function->name : code->name;
-    event->name_bytes = code->function != NULL ? code->function->name_bytes : code->name_bytes;
+    probity_run_set_code(event, code);
     return event;
 }
 
