@@ -209,7 +209,7 @@ for trace in typed varied; do
     same export --format chrome -f -o /dev/full "$trace"
 done
 
-# The emulator keeps a thread of its own.
+# The emulator has another thread.
 emulators=0
 [ "${VARIANT:-gcc}" != aarch64 ] || emulators=1
 

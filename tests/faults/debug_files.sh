@@ -86,7 +86,7 @@ PROBITY_OUT=$WORK/open/whole.trace open/whole || fail "whole: status $?"
 mv open/whole.trace open/trace
 look open 1
 
-# A shared file that several programs name: beside the program, and by an absolute path.
+# A shared file that several programs name: next to the program, and by an absolute path.
 for place in "$WORK/open/shared" ../open/shared; do
     build -g -o own/linked
     printf '%s\0%20s' "$place" x > altlink
