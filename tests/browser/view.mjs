@@ -1292,6 +1292,9 @@ async function diff() {
   const page = await open();
   await page.keyboard.press(String((await tabsOf(page)).indexOf("diff") + 1));
   await page.waitForSelector("#tab-diff[aria-selected=true]");
+  // Both new runs are of one program.
+  for (const text of [await page.title(), await page.textContent("h1")])
+    expect("title", "tree ×2", text.replace(" – Probity", ""));
   const rows = await allRows(page);
   expect("rows", wanted.functions.length, rows.length);
   for (const row of rows) {

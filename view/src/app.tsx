@@ -3,7 +3,7 @@ import { Component, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { BlocksPanel } from "./blocks_panel";
 import { Palette, readTheme } from "./color";
-import type { Data } from "./data";
+import { type Data, titleOf } from "./data";
 import { Details } from "./details";
 import { DiffPanel } from "./diff_panel";
 import { FlamePanel } from "./flame_panel";
@@ -232,7 +232,7 @@ export function App({ data, model, base }: { data: Data; model: Model; base: Sha
         setFlame: (change) => { setFlame({ ...flame, ...change }); },
         setCompared: (change) => { setCompared({ ...compared, ...change }); } };
     const isComplete = data.info.every((info) => info.complete);
-    const title = data.info.map((info) => info.program.name?.split("/").pop() ?? info.trace).join(", ");
+    const title = titleOf(data);
     const panel = (): VNode => {
         switch (tab) {
             case "overview": return <OverviewPanel shared={shared} />;

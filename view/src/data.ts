@@ -2,6 +2,7 @@
  * traced programs: they are always shown as text, never parsed as markup. */
 
 import { widen } from "./histogram";
+import { counted } from "./text";
 import type { TileIndex } from "./tiles";
 
 export interface Times {
@@ -346,6 +347,11 @@ export function withoutMarks(json: string): string {
     return json.replace(/\\(?:u(061c|200[ef]|202[a-e]|206[6-9])|[^])/gi, (all, code?: string) => code === undefined ? all : `\\\\u${code.toLowerCase()}`)
         .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
             (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Of the programs whose traces are in the page, without the base of a comparison. */
+export function titleOf(data: Data): string {
+    return counted(data.info.map(({ program, trace }) => program.name?.split("/").pop() ?? trace));
 }
 
 /** The base as the data of a page; null: only the comparison with it is known. */

@@ -1,7 +1,7 @@
 /* Unpacks the data and starts the page. */
 import { render } from "preact";
 import { App } from "./app";
-import { baseOf, load } from "./data";
+import { baseOf, load, titleOf } from "./data";
 import { makeModel } from "./lanes";
 import { arrive } from "./place";
 
@@ -18,8 +18,7 @@ async function start(): Promise<void> {
     if (root === null)
         return;
     const { data, spans, baseSpans } = await load();
-    const [{ program, trace }] = data.info;
-    document.title = `${program.name?.split("/").pop() ?? trace} – Probity`;
+    document.title = `${titleOf(data)} – Probity`;
     const model = makeModel(data, spans);
     const baseData = baseOf(data);
     const base = baseData === null ? null : { data: baseData, model: makeModel(baseData, baseSpans), now: data.tiles === undefined ? model : makeModel(data, spans) };

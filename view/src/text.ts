@@ -36,6 +36,14 @@ export function short(text: string, length: number): string {
     return each.length <= length ? text : `${each.slice(0, Math.max(0, length - 1)).join("")}…`;
 }
 
+/** Names in their order, each once: "server ×5, client". */
+export function counted(names: string[]): string {
+    const counts = new Map<string, number>();
+    for (const name of names)
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+    return Array.from(counts, ([name, count]) => count === 1 ? name : `${name} ×${count}`).join(", ");
+}
+
 /** Widths of texts in one font of a canvas. */
 export class Gauge {
     private readonly known = new Map<string, number>();
