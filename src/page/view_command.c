@@ -203,13 +203,19 @@ static int put_to_sums(struct view_call *call, const struct probity_event *event
     return error == 0 ? probity_report_put(call->report, event) : error;
 }
 
+/* For the progress: a second pass takes as long again. */
+static void expect_pass(struct view_call *call)
+{
+    if (call->expects_pass || !probity_timeline_needs_pass(call->timeline))
+        return;
+    call->expects_pass = 1;
+    cli_progress_expect_more();
+}
+
 static int put_to_timeline(struct view_call *call, const struct probity_event *event)
 {
-    if (++call->events % EVENTS_BETWEEN == 0 && !call->expects_pass &&
-        probity_timeline_needs_pass(call->timeline)) {
-        call->expects_pass = 1;
-        cli_progress_expect_more();
-    }
+    if (++call->events % EVENTS_BETWEEN == 0)
+        expect_pass(call);
     return probity_timeline_put(call->timeline, event);
 }
 
@@ -227,6 +233,49 @@ static int put_event(void *context, const struct probity_event *event)
     if (error != 0 || (is_past && probity_event_is_record(event->kind)))
         return error;
     return put_to_sums(call, event);
+}
+
+static int put_run_to_timeline(struct view_call *call, const struct probity_run *run)
+{
+    uint64_t before = call->events;
+
+    call->events += run->count;
+    if (call->events / EVENTS_BETWEEN != before / EVENTS_BETWEEN)
+        expect_pass(call);
+    return probity_timeline_put_run(call->timeline, run);
+}
+
+static int put_run_to_sums(struct view_call *call, const struct probity_run *run)
+{
+    int has_hits = (run->kinds & 1U << PROBITY_EVENT_HIT) != 0;
+    int error = probity_threads_put_run(call->threads, run);
+
+    if (error == 0)
+        error = probity_tree_put_run(call->tree, run);
+    for (size_t i = 0; error == 0 && has_hits && i < run->count; i++) {
+        if (probity_run_code_of(run, i)->kind == PROBITY_EVENT_HIT)
+            error = put_to_hits(call, probity_run_event_at(run, i));
+    }
+    return error == 0 ? probity_report_put_run(call->report, run) : error;
+}
+
+static int put_to_waits(void *context, const struct probity_event *event)
+{
+    return probity_view_waits_put(context, event);
+}
+
+/* The same as for each event, all of which are records. With --tid, there are no runs. */
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct view_call *call = context;
+    int is_past = call->to_ns != 0 && call->answer.end_ns == UINT64_MAX;
+    int error = 0;
+
+    if (!probity_view_waits_is_idle(call->waits))
+        error = cli_query_put_each(run, put_to_waits, call->waits);
+    if (error == 0 && call->beside == NULL)
+        error = put_run_to_timeline(call, run);
+    return error != 0 || is_past ? error : put_run_to_sums(call, run);
 }
 
 static uint64_t count_pending(void *context)
@@ -255,6 +304,13 @@ static int put_closer(void *context, const struct probity_event *event)
                ? probity_timeline_put(closer->timeline, event) : 0;
 }
 
+static int put_run_closer(void *context, const struct probity_run *run)
+{
+    const struct view_closer *closer = context;
+
+    return probity_timeline_put_run(closer->timeline, run);
+}
+
 static uint64_t count_pending_closer(void *context)
 {
     const struct view_closer *closer = context;
@@ -268,7 +324,7 @@ static int look_again(struct view_call *call, struct probity_timeline *timeline)
 {
     struct view_closer closer = {call, timeline};
     const struct cli_query_pass pass = {.put = put_closer, .pending = count_pending_closer,
-                                        .context = &closer};
+                                        .context = &closer, .put_run = put_run_closer};
     int error = cli_query_read(&call->answer, call->again, &pass);
 
     if (error == PROBITY_ERROR_MEMORY)
@@ -282,7 +338,7 @@ static int read_closer(struct view_call *call, const struct probity_reader *read
 {
     size_t count = probity_reader_traces(reader);
     const char **paths = calloc(count + 1, sizeof *paths);
-    struct probity_reader_options options = {0};
+    struct probity_reader_options options = {.runs = &probity_run_steps};
     struct probity_timeline *closer = NULL;
     int error = paths != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
@@ -672,9 +728,10 @@ static void release(void *context)
 
 static const struct cli_query_steps steps = {
     .run = run_on,
-    .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
-    .release = release, .pending = count_pending, .is_windowed = 1, .has_waits = 1,
-    .resumes_waits = CLI_QUERY_WAITS_OF_RANGE, .has_next = 1, .has_past_of_functions = 1};
+    .open = open_all, .put = put_event, .put_run = put_run, .finish = finish_all,
+    .print = print_page, .release = release, .pending = count_pending, .is_windowed = 1,
+    .has_waits = 1, .resumes_waits = CLI_QUERY_WAITS_OF_RANGE, .has_next = 1,
+    .has_past_of_functions = 1};
 
 static void init(struct view_call *call)
 {
