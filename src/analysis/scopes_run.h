@@ -43,7 +43,8 @@ static inline void scopes_run_find_thread(struct scopes_run *now)
 
 /* An enter of a function that the thread has entered recently. Returns its scope, or NULL if it is
  * another one. */
-static inline struct probity_scope *scopes_run_enter(const struct scopes_run *now, size_t at)
+static inline __attribute__((always_inline)) struct probity_scope *
+scopes_run_enter(const struct scopes_run *now, size_t at)
 {
     struct scope_thread *thread = now->thread;
     const struct probity_run_event *event = &now->events[at];
@@ -60,7 +61,8 @@ static inline struct probity_scope *scopes_run_enter(const struct scopes_run *no
 }
 
 /* A leave of the innermost scope. Returns that, or NULL if it is another one. */
-static inline const struct probity_scope *scopes_run_leave(const struct scopes_run *now, size_t at)
+static inline __attribute__((always_inline)) const struct probity_scope *
+scopes_run_leave(const struct scopes_run *now, size_t at)
 {
     struct scope_thread *thread = now->thread;
     const struct probity_run_event *event = &now->events[at];

@@ -293,8 +293,9 @@ close_call(struct probity_report *report, const struct probity_scope *scope,
         report->error = PROBITY_ERROR_MEMORY;
 }
 
-static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
-                      uint32_t thread_slot, const struct probity_event *event)
+static inline __attribute__((always_inline)) void
+on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+          uint32_t thread_slot, const struct probity_event *event)
 {
     (void)event;
     close_call(context, scope, how, thread_slot);

@@ -296,8 +296,9 @@ close_call(struct probity_tree *tree, const struct probity_scope *scope,
     report_sums(tree, node, scope->enter_wall_ns, sums, 0);
 }
 
-static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
-                      uint32_t thread_slot, const struct probity_event *event)
+static inline __attribute__((always_inline)) void
+on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+          uint32_t thread_slot, const struct probity_event *event)
 {
     (void)event;
     close_call(context, scope, how, thread_slot);
