@@ -2,13 +2,9 @@
  *
  * view_command.c: `probity view`: writes a self-contained HTML page.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "answers/blocks/blocks.h"
@@ -27,12 +23,11 @@
 #include "page/view.h"
 #include "page/view_beside.h"
 #include "page/view_messages.h"
+#include "page/view_open.h"
 #include "page/view_place.h"
 #include "page/view_serve.h"
 #include "page/view_tiles.h"
 #include "page/view_waits.h"
-
-extern char **environ;
 
 enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
        SPANS_USUAL = 640000, SPANS_PER_WAIT = 4, WAITS_PART = 32, MESSAGES_PART = 32,
@@ -541,32 +536,6 @@ static int set_name(struct view_call *call, const char *trace)
                                          probity_error_text(PROBITY_ERROR_MEMORY));
 }
 
-/* place: a file or an address. The output of xdg-open is discarded. */
-static int open_page(const char *place)
-{
-    char *arguments[] = {"xdg-open", (char *)(uintptr_t)place, NULL};
-    posix_spawn_file_actions_t actions;
-    int status = 0;
-    pid_t child;
-
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error == 0) {
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
-        posix_spawn_file_actions_destroy(&actions);
-    }
-    if (error != 0)
-        return cli_fail(&cli_command_view, "cannot open '%s' with xdg-open: %s; open it in a "
-                        "browser", place, strerror(error));
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return cli_fail(&cli_command_view, "xdg-open failed to open '%s'; open it in a browser",
-                        place);
-    return CLI_OK;
-}
-
 /* ---- The whole command -------------------------------------------------------------------------
  */
 
@@ -618,7 +587,7 @@ static int serve(struct view_call *call, char **names, size_t count)
                                           : cli_query_run(&call->answer, names, count);
     if (status != CLI_OK && status != CLI_DAMAGED)
         return status;
-    return view_served_run(&call->served, call->is_to_open ? open_page : NULL);
+    return view_served_run(&call->served, call->is_to_open ? view_open : NULL);
 }
 
 /* Reads the base, which gets a quarter of the spans. */
@@ -652,7 +621,7 @@ static int write_tiles(struct view_call *call, char **names, size_t count)
     if (call->name == NULL)
         return cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     printf("%s\n", call->name);
-    int opened = call->is_to_open ? open_page(call->name) : CLI_OK;
+    int opened = call->is_to_open ? view_open(call->name) : CLI_OK;
     return opened != CLI_OK ? opened : status;
 }
 
@@ -689,7 +658,7 @@ static int run_on(void *context, char **names, size_t count)
     if ((status == CLI_OK || status == CLI_DAMAGED) && !call->is_named)
         printf("%s\n", call->name);
     if ((status == CLI_OK || status == CLI_DAMAGED) && call->is_to_open) {
-        int opened = open_page(call->answer.out);
+        int opened = view_open(call->answer.out);
         status = opened != CLI_OK ? opened : status;
     }
     return status;
