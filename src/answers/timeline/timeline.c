@@ -320,8 +320,8 @@ static inline int add_stretch(struct probity_timeline *timeline, struct timeline
     return timeline_add_span(timeline, &thread->facts.stretches, &span);
 }
 
-static inline void extend(struct probity_timeline_facts *facts, struct probity_timeline_thread *thread,
-                          uint64_t wall_ns)
+static inline void extend(struct probity_timeline_facts *facts,
+                          struct probity_timeline_thread *thread, uint64_t wall_ns)
 {
     if (thread->first_ns == 0 || wall_ns < thread->first_ns)
         thread->first_ns = wall_ns;
