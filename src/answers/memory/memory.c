@@ -417,14 +417,16 @@ static inline void left_in_run(void *context, const struct probity_scope *scope,
     (void)at;
 }
 
-/* Its events have no objects. They are in time order, so only a whole run is after the range. */
+/* Its events have no objects. */
 int probity_memory_put_run(struct probity_memory *memory, const struct probity_run *run)
 {
     const struct probity_scopes_run_steps steps = {
         {.opened = on_opened, .context = memory}, opened_in_run, left_in_run, NULL};
-    int error = 0;
+    int error = 0, is_before = 1;
 
-    if (run->events[run->count - 1].wall_ns >= memory->options.to_ns) {
+    for (size_t i = 0; i < run->count; i++)
+        is_before &= run->events[i].wall_ns < memory->options.to_ns;
+    if (!is_before) {
         for (size_t i = 0; error == 0 && i < run->count; i++)
             error = probity_memory_put(memory, probity_run_event_at(run, i));
         return error;
