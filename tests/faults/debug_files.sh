@@ -2,9 +2,9 @@
 # A program names other files with its debugging information: a separate file (.gnu_debuglink), a
 # shared one (.gnu_debugaltlink), split units (.dwo). Someone else who may write to its directory
 # can put a pipe there, on which a command would wait forever, or a device. So these are opened
-# only if nobody else can write there, split units never, and a warning names the directory. The same
-# holds for a file that is found by build id in /usr/lib/debug.
-# Compressed programs are not opened either.
+# only if nobody else can write there, split units never, and a warning names the directory. The
+# same holds for a file that is found by build id in /usr/lib/debug. Compressed programs are not
+# opened either.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 

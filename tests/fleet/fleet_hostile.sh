@@ -20,7 +20,11 @@ probity "ship" 0 ship --to "$url" --init --detail records tree several typed blo
 : > port.out
 python3 "$SOURCE/tests/fleet/fleet_mutate.py" "$http_port" > port.out 2> mutate.err &
 liar=$!
-trap '[[ $BASHPID != $$ ]] || { kill -s KILL "$liar" 2> /dev/null; stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
+end_servers() {
+    kill -s KILL "$liar" 2> /dev/null || true
+    stop_server KILL
+}
+trap '[[ $BASHPID != $$ ]] || { end_servers; rm -rf "$WORK" "$SPOOL"; }' EXIT
 wait_until "$liar" test -s port.out || fail "no server: $(cat mutate.err)"
 lies=http://127.0.0.1:$(cat port.out)
 url=$lies/${url##*/}
