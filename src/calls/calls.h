@@ -63,12 +63,19 @@ static inline int probity_calls_is_own(const void *place)
     return 0;
 }
 
+/* Those of these families that are on, with PROBITY_CALLS_UNREADY. */
+static inline __attribute__((always_inline)) uint32_t probity_calls_on_of(uint32_t families)
+{
+    return __atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) &
+           (families | PROBITY_CALLS_UNREADY);
+}
+
 /* Whether no call of these families is recorded. If true, everything in the table is found. */
 static inline __attribute__((always_inline)) int probity_calls_are_off(uint32_t families)
 {
-    uint32_t on = __atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED);
+    uint32_t on = probity_calls_on_of(families);
 
-    if (__builtin_expect((on & (families | PROBITY_CALLS_UNREADY)) == 0, 1))
+    if (__builtin_expect(on == 0, 1))
         return 1;
     if (__builtin_expect((on & PROBITY_CALLS_UNREADY) == 0, 1))
         return 0;
@@ -93,12 +100,24 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
     PROBITY_CALLS_WRAP_AS(PROBITY_CPU_RETURNS_BY_JUMP, 0, families, type, name, parameters,        \
                           arguments)
 
-/* done: if true, nothing more is to be done about the call. */
+/* done: if true, nothing more is to be done about the call. What must be prepared is in a function
+ * of its own, so that this one saves no registers. All of them are entered by jumps, so each has
+ * the program's return address. */
 #define PROBITY_CALLS_WRAP_AS(attribute, done, families, type, name, parameters, arguments)        \
     static __attribute__((noinline)) attribute type record_##name parameters;                      \
+    static __attribute__((noinline, cold)) type prepare_##name parameters                          \
+    {                                                                                              \
+        if (probity_calls_are_off(families))                                                       \
+            return probity_calls_next.name arguments;                                              \
+        return record_##name arguments;                                                            \
+    }                                                                                              \
     PROBITY_API type name parameters                                                               \
     {                                                                                              \
-        if (probity_calls_are_off(families) || (done))                                             \
+        uint32_t on = probity_calls_on_of(families);                                               \
+                                                                                                   \
+        if (__builtin_expect(on & PROBITY_CALLS_UNREADY, 0))                                       \
+            return prepare_##name arguments;                                                       \
+        if (__builtin_expect(on == 0, 1) || (done))                                                \
             return probity_calls_next.name arguments;                                              \
         return record_##name arguments;                                                            \
     }                                                                                              \
@@ -107,9 +126,20 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
 /* The same without a result. */
 #define PROBITY_CALLS_WRAP_VOID(families, name, parameters, arguments)                             \
     static __attribute__((noinline)) void record_##name parameters;                                \
-    PROBITY_API void name parameters                                                               \
+    static __attribute__((noinline, cold)) void prepare_##name parameters                          \
     {                                                                                              \
         if (probity_calls_are_off(families))                                                       \
+            probity_calls_next.name arguments;                                                     \
+        else                                                                                       \
+            record_##name arguments;                                                               \
+    }                                                                                              \
+    PROBITY_API void name parameters                                                               \
+    {                                                                                              \
+        uint32_t on = probity_calls_on_of(families);                                               \
+                                                                                                   \
+        if (__builtin_expect(on & PROBITY_CALLS_UNREADY, 0))                                       \
+            prepare_##name arguments;                                                              \
+        else if (__builtin_expect(on == 0, 1))                                                     \
             probity_calls_next.name arguments;                                                     \
         else                                                                                       \
             record_##name arguments;                                                               \

@@ -79,6 +79,31 @@ void probity_calls_hit_with(struct probity_site *site, enum probity_role role,
     probity_calls_cost_end(since, 1);
 }
 
+void probity_calls_took_counted(enum probity_calls_kind kind, const volatile void *lock,
+                                const void *place)
+{
+    uint64_t since = probity_calls_cost_begin();
+    int is_counted = probity_calls_count(kind);
+
+    probity_calls_cost_end(since, 0);
+    if (!is_counted)
+        probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
+}
+
+void probity_calls_gives_counted(enum probity_calls_kind kind, const volatile void *lock,
+                                 const void *place, int has_waiters)
+{
+    uint64_t since = probity_calls_cost_begin();
+    const struct probity_calls_thread *self = probity_calls_thread_self;
+    int was_recorded = self != NULL && self->remembered_count != 0 &&
+                       probity_calls_thread_forget(lock);
+
+    probity_calls_cost_end(since, 0);
+    if (was_recorded || has_waiters || self == NULL)
+        probity_calls_hit(&probity_calls_sites[kind].release, PROBITY_ROLE_LOCK_RELEASE, lock,
+                          place);
+}
+
 void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock, uint32_t holder,
                          const void *place)
 {

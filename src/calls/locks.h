@@ -173,10 +173,12 @@ static inline __attribute__((always_inline)) int probity_calls_record_locks(cons
            probity_calls_are_of_program(place);
 }
 
+/* A thread's counts are recorded after this number of calls of a kind. */
+enum { PROBITY_CALLS_TELL_EVERY = 4096 };
+
 /* Returns 0 if the thread cannot count. */
 static inline __attribute__((always_inline)) int probity_calls_count(uint32_t counter)
 {
-    enum { TELL_EVERY = 4096 };
     struct probity_calls_thread *self = probity_calls_thread_self;
 
     if (__builtin_expect(self == NULL, 0)) {
@@ -184,8 +186,27 @@ static inline __attribute__((always_inline)) int probity_calls_count(uint32_t co
             return 0;
         self = probity_calls_thread_self;
     }
-    if (__builtin_expect(++self->counts[counter] % TELL_EVERY == 0, 0))
+    if (__builtin_expect(++self->counts[counter] % PROBITY_CALLS_TELL_EVERY == 0, 0))
         probity_calls_thread_record();
+    return 1;
+}
+
+/* If a free lock is only counted: after it was taken, and before it is released. For unusual cases
+ * only: the work is timed, the thread has no counters yet, or it holds a lock with a recorded
+ * hit. */
+void probity_calls_took_counted(enum probity_calls_kind kind, const volatile void *lock,
+                                const void *place) __attribute__((visibility("hidden")));
+void probity_calls_gives_counted(enum probity_calls_kind kind, const volatile void *lock,
+                                 const void *place, int has_waiters)
+    __attribute__((visibility("hidden")));
+
+/* Whether this is the usual case; if so, it is a piece of work that is not timed. */
+static inline __attribute__((always_inline)) int
+probity_calls_counts_usually(const struct probity_calls_thread *self)
+{
+    if (__builtin_expect(self == NULL || probity_calls_cost_left == 0, 0))
+        return 0;
+    probity_calls_cost_left--;
     return 1;
 }
 
@@ -193,14 +214,14 @@ static inline __attribute__((always_inline)) int probity_calls_count(uint32_t co
 static inline __attribute__((always_inline)) void
 probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, const void *place)
 {
-    if (probity_calls_only_counts(kind)) {
-        uint64_t since = probity_calls_cost_begin();
-        int is_counted = probity_calls_count(kind);
-        probity_calls_cost_end(since, 0);
-        if (is_counted)
-            return;
-    }
-    probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
+    struct probity_calls_thread *self = probity_calls_thread_self;
+
+    if (!probity_calls_only_counts(kind))
+        probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
+    else if (!probity_calls_counts_usually(self))
+        probity_calls_took_counted(kind, lock, place);
+    else if (__builtin_expect(++self->counts[kind] % PROBITY_CALLS_TELL_EVERY == 0, 0))
+        probity_calls_thread_record();
 }
 
 /* Before a lock is released. has_waiters: only if free ones are counted. */
@@ -208,16 +229,14 @@ static inline __attribute__((always_inline)) void
 probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, const void *place,
                     int has_waiters)
 {
-    if (probity_calls_only_counts(kind)) {
-        uint64_t since = probity_calls_cost_begin();
-        const struct probity_calls_thread *self = probity_calls_thread_self;
-        int was_recorded = self != NULL && self->remembered_count != 0 &&
-                           probity_calls_thread_forget(lock);
-        probity_calls_cost_end(since, 0);
-        if (!was_recorded && !has_waiters && self != NULL)
-            return;
-    }
-    probity_calls_hit(&probity_calls_sites[kind].release, PROBITY_ROLE_LOCK_RELEASE, lock, place);
+    const struct probity_calls_thread *self = probity_calls_thread_self;
+
+    if (!probity_calls_only_counts(kind))
+        probity_calls_hit(&probity_calls_sites[kind].release, PROBITY_ROLE_LOCK_RELEASE, lock,
+                          place);
+    else if (has_waiters || self == NULL || self->remembered_count != 0 ||
+             !probity_calls_counts_usually(self))
+        probity_calls_gives_counted(kind, lock, place, has_waiters);
 }
 
 /* Before a wait. holder: a thread id, or 0. */
