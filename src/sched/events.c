@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -129,11 +130,27 @@ static void close_wakings(struct probity_sched_rings *rings)
     }
 }
 
+/* The kernel translates the thread ids of its other records to the namespace of this process, but
+ * not the one in the tracepoint's record: that would be missing, or another thread's. If /proc does
+ * not show the namespace, it is not the first one for all we know. */
+static int check_namespace(void)
+{
+    const ino_t first = 0xEFFFFFFC; /* the number of the first process-id namespace, since 3.8 */
+    struct stat found;
+
+    if (stat("/proc/self/ns/pid", &found) == 0 && found.st_ino == first)
+        return 0;
+    errno = EXDEV;
+    return -1;
+}
+
 /* Opens the tracepoint on all CPUs, or on none. */
 static void add_wakings(struct probity_sched_rings *rings)
 {
     int error = find_tracepoint(rings);
 
+    if (error == 0)
+        error = check_namespace();
     for (size_t i = 0; error == 0 && i < rings->count; i++)
         error = open_wakings(rings, &rings->items[i]);
     rings->has_wakings = error == 0;

@@ -44,7 +44,7 @@ struct probity_sched_rings {
     size_t ring_bytes;
     int has_wakings;
     int are_wakings_off; /* they stay off */
-    int wakings_error; /* errno if there are none */
+    int wakings_error; /* errno if there are none; EXDEV: of the process-id namespace */
     uint32_t pid_offset; /* of the woken thread's id, in the tracepoint's record */
     uint32_t event_id;
 };
