@@ -204,6 +204,28 @@ static int open_rings(struct probity_sched_rings *rings, pid_t pid, uint32_t cpu
     return 0;
 }
 
+/* With enable_on_exec, an event would be off here. */
+int probity_sched_ring_try(struct probity_sched_ring *ring, pid_t tid, uint32_t cpu)
+{
+    const size_t ring_bytes = (size_t)sysconf(_SC_PAGESIZE) * 4;
+
+    *ring = (struct probity_sched_ring){.cpu = cpu, .wakings = -1};
+    ring->file = open_switches(tid, cpu, ring_bytes);
+    if (ring->file < 0)
+        return -1;
+    if (map_ring(ring, ring_bytes) == 0 && ioctl(ring->file, PERF_EVENT_IOC_ENABLE, 0) == 0)
+        return 0;
+    probity_sched_ring_end(ring);
+    return -1;
+}
+
+void probity_sched_ring_end(struct probity_sched_ring *ring)
+{
+    if (ring->pages != NULL)
+        munmap(ring->pages, ring->mapped_bytes);
+    close(ring->file);
+}
+
 int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_t ring_bytes)
 {
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
