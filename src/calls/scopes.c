@@ -23,6 +23,7 @@ enum { VECTOR_MAX = 1024 }; /* the kernel's limit, beyond which it reads or writ
     struct probity_site_format probity_calls_##name = {types, texts, NULL, count, 0, 0}
 
 FORMAT(fd, 1, TYPES(PROBITY_CALLS_I32), TEXTS("fd"));
+FORMAT(fd_last, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_I32), TEXTS("fd", "last"));
 FORMAT(fd_bytes, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_U64), TEXTS("fd", "bytes"));
 FORMAT(fd_count, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_U64), TEXTS("fd", "count"));
 FORMAT(fd_limit, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_I64), TEXTS("fd", "limit_ns"));
@@ -179,6 +180,15 @@ void probity_call_enter_slow(struct probity_call *call, struct probity_site_form
                              const struct probity_value *values)
 {
     probity_scope_entered(&call->scope, record(EVENT_ENTER, call->code, format, values));
+}
+
+void probity_call_enter_range(struct probity_call *call, int first, int last)
+{
+    const struct probity_value values[] = {{&first, sizeof first, NULL, PROBITY_AT_VALUE},
+                                           {&last, sizeof last, NULL, PROBITY_AT_VALUE}};
+
+    if (call->code != 0)
+        probity_call_enter_slow(call, &probity_calls_fd_last, values);
 }
 
 void probity_call_enter_watched(struct probity_call *call)

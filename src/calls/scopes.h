@@ -72,6 +72,7 @@ struct probity_call {
 #define PROBITY_CALLS_FORMAT(name)                                                                 \
     extern struct probity_site_format probity_calls_##name __attribute__((visibility("hidden")))
 PROBITY_CALLS_FORMAT(fd);
+PROBITY_CALLS_FORMAT(fd_last);
 PROBITY_CALLS_FORMAT(fd_bytes);
 PROBITY_CALLS_FORMAT(fd_count);
 PROBITY_CALLS_FORMAT(fd_limit);
@@ -297,6 +298,10 @@ probity_call_enter_numbers(struct probity_call *call, struct probity_site_format
                                            {&two, 8, NULL, PROBITY_AT_VALUE}};
     probity_call_enter_slow(call, format, values);
 }
+
+/* Descriptors of a range, up to `last`. Not usual. */
+void probity_call_enter_range(struct probity_call *call, int first, int last)
+    __attribute__((cold, visibility("hidden")));
 
 /* A zero-terminated text, which may be unreadable. */
 void probity_call_enter_path(struct probity_call *call, const char *path)

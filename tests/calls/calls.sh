@@ -58,12 +58,15 @@ expect "lists of arguments" "execl,execle,execlp," "$(sort lists | paste -sd,),"
 [ -z "${first:-}" ] || same_counts relatives "$first" execl
 
 # Waits, checked by the numbers that several kinds of functions return.
-"$CC" -O2 -o descriptors "$sources/descriptors.c"
-record trace --calls io -- ./descriptors
-"$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
-expect "peers" "127.0.0.1:9 127.0.0.1:9 socket timerfd" \
-    "$(jq -r '.rows[] | .name as $name | .worst[] |
-        select(.function == "read" or .call == "read") | $name' waits.json | sort | paste -sd' ')"
+"$CC" -D_GNU_SOURCE -O2 -o descriptors "$sources/descriptors.c"
+for how in close_range closefrom; do
+    record trace --calls io -- ./descriptors "$how"
+    "$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
+    expect "peers, $how" "127.0.0.1:9 127.0.0.1:9 descriptor 60 socket timerfd" \
+        "$(jq -r '.rows[] | .name as $name | .worst[] | select(.function == "read" or
+            .call == "read") | $name' waits.json | sort | paste -sd' ')"
+    expect "calls of $how" 1 "$("$PROBITY" report --csv trace | grep -c "^[^,]*$how")"
+done
 
 # Children of fork() have different thread ids, those of vfork() separate descriptors.
 "$CC" -O2 -pthread -o forks "$sources/forks.c" 2> errors || fail "forks.c: $(cat errors)"
