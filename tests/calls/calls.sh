@@ -68,6 +68,20 @@ for how in close_range closefrom; do
     expect "calls of $how" 1 "$("$PROBITY" report --csv trace | grep -c "^[^,]*$how")"
 done
 
+# Cancellation: each call that waits ends its thread, and its scope.
+"$CC" -D_GNU_SOURCE -O1 -pthread -o cancelled "$sources/cancelled.c"
+mkfifo fifo
+for budget in '' '--budget 0.1%'; do
+    # shellcheck disable=SC2086 # two words, or none
+    record trace --calls all $budget -- ./cancelled
+    expect "cancelled threads $budget" 45 "$(cat out)"
+    counts trace > found
+    for call in readv recv recvmsg accept poll select epoll_wait nanosleep clock_nanosleep sleep \
+        usleep open; do
+        expect "cancelled in $call $budget" "$call 3" "$(grep "^$call " found || true)"
+    done
+done
+
 # Children of fork() have different thread ids, those of vfork() separate descriptors.
 "$CC" -O2 -pthread -o forks "$sources/forks.c" 2> errors || fail "forks.c: $(cat errors)"
 record trace --calls io,threads -- ./forks
