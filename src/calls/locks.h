@@ -44,12 +44,11 @@ enum {
     PROBITY_CALLS_COUNTERS
 };
 
-/* A bit for each of these numbers, set if it is only counted (of locks, the free ones). */
-extern uint32_t probity_calls_counted __attribute__((visibility("hidden")));
-
+/* In probity_calls_shared.counted, a bit for each of these numbers is set if it is only counted (of
+ * locks, the free ones). */
 static inline int probity_calls_only_counts(uint32_t counter)
 {
-    return (__atomic_load_n(&probity_calls_counted, __ATOMIC_RELAXED) >> counter & 1) != 0;
+    return (__atomic_load_n(&probity_calls_shared.counted, __ATOMIC_RELAXED) >> counter & 1) != 0;
 }
 
 /* Sets it as the families require. */
@@ -93,10 +92,6 @@ struct probity_calls_thread {
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
     const volatile void *of_condition; /* taken by the latest wait that was only counted */
 };
-
-/* NULL: none yet, or the thread is ending. */
-extern __thread struct probity_calls_thread *probity_calls_thread_self
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The calling thread's id. Asks the kernel once. */
 uint32_t probity_calls_thread_id(void) __attribute__((visibility("hidden")));
@@ -179,12 +174,12 @@ enum { PROBITY_CALLS_TELL_EVERY = 4096 };
 /* Returns 0 if the thread cannot count. */
 static inline __attribute__((always_inline)) int probity_calls_count(uint32_t counter)
 {
-    struct probity_calls_thread *self = probity_calls_thread_self;
+    struct probity_calls_thread *self = probity_calls_local.self;
 
     if (__builtin_expect(self == NULL, 0)) {
         if (!probity_calls_thread_count_begin())
             return 0;
-        self = probity_calls_thread_self;
+        self = probity_calls_local.self;
     }
     if (__builtin_expect(++self->counts[counter] % PROBITY_CALLS_TELL_EVERY == 0, 0))
         probity_calls_thread_record();
@@ -204,9 +199,9 @@ void probity_calls_gives_counted(enum probity_calls_kind kind, const volatile vo
 static inline __attribute__((always_inline)) int
 probity_calls_counts_usually(const struct probity_calls_thread *self)
 {
-    if (__builtin_expect(self == NULL || probity_calls_cost_left == 0, 0))
+    if (__builtin_expect(self == NULL || probity_calls_local.cost_left == 0, 0))
         return 0;
-    probity_calls_cost_left--;
+    probity_calls_local.cost_left--;
     return 1;
 }
 
@@ -214,7 +209,7 @@ probity_calls_counts_usually(const struct probity_calls_thread *self)
 static inline __attribute__((always_inline)) void
 probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, const void *place)
 {
-    struct probity_calls_thread *self = probity_calls_thread_self;
+    struct probity_calls_thread *self = probity_calls_local.self;
 
     if (!probity_calls_only_counts(kind))
         probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
@@ -229,7 +224,7 @@ static inline __attribute__((always_inline)) void
 probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, const void *place,
                     int has_waiters)
 {
-    const struct probity_calls_thread *self = probity_calls_thread_self;
+    const struct probity_calls_thread *self = probity_calls_local.self;
 
     if (!probity_calls_only_counts(kind))
         probity_calls_hit(&probity_calls_sites[kind].release, PROBITY_ROLE_LOCK_RELEASE, lock,

@@ -58,7 +58,7 @@ static inline int is_released_by_unlock(const pthread_mutex_t *mutex)
 /* A mutex that was taken by a wait for a condition is marked as if it had waiters. */
 static int is_of_condition(const pthread_mutex_t *mutex)
 {
-    struct probity_calls_thread *self = probity_calls_thread_self;
+    struct probity_calls_thread *self = probity_calls_local.self;
 
     if (self == NULL || self->of_condition != mutex)
         return 0;
@@ -177,7 +177,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_clocklock,
  * this one is of the default kind and has no waiters. */
 static inline __attribute__((always_inline)) int is_released_quietly(const pthread_mutex_t *mutex)
 {
-    const struct probity_calls_thread *self = probity_calls_thread_self;
+    const struct probity_calls_thread *self = probity_calls_local.self;
 
     return probity_calls_only_counts(PROBITY_CALLS_MUTEX) && probity_calls_layout.mutex &&
            probity_calls_field(mutex, PROBITY_CALLS_MUTEX_LOCK) < LOCKED_WITH_WAITERS &&

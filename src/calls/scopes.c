@@ -65,9 +65,6 @@ static uint64_t record(uint32_t kind, uint32_t code, struct probity_site_format 
 
 enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000 };
 
-__thread uint64_t probity_calls_has_waited
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
 /* Two readings of both clocks give the rate of ticks. */
 static uint64_t first_tick, first_ns, wait_ticks;
 
@@ -109,9 +106,9 @@ static void note_wait(const struct probity_call *call)
     if (least == 0)
         calibrate(tick);
     if (least != 0 && tick - call->since >= least)
-        probity_calls_has_waited |= bit_of(call->scope.function);
+        probity_calls_local.has_waited |= bit_of(call->scope.function);
     else
-        probity_calls_has_waited &= ~bit_of(call->scope.function);
+        probity_calls_local.has_waited &= ~bit_of(call->scope.function);
 }
 
 /* The function's description no longer has the code of its records. The leave takes the slow path.
@@ -141,7 +138,7 @@ static int begin_counted(struct probity_call *call, struct probity_site_function
     uint64_t *counter = __atomic_load_n(&counters[number], __ATOMIC_RELAXED);
     if (counter == NULL)
         return -1;
-    int may_wait = (probity_calls_has_waited & bit_of(function)) != 0;
+    int may_wait = (probity_calls_local.has_waited & bit_of(function)) != 0;
     if (!may_wait && __atomic_load_n(counter, __ATOMIC_RELAXED) % PROBITY_CALLS_TIMED_EVERY != 0) {
         probity_cpu_add(counter, 1);
         return 0;
