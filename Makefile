@@ -49,8 +49,8 @@ DLOPEN ?=
 # Tests build with WERROR=-Werror; a user's newer compiler may have more warnings.
 WERROR ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
-# With gcc's sanitizers, -Og compiles the largest files in half the time of -O1; its warning is a false
-# alarm more often than not. Clang's -Og is -O1.
+# With gcc's sanitizers, -Og compiles the largest files in half the time of -O1; one warning is then a false
+# alarm. Clang's -Og is -O1.
 SANITIZE_OPTIMIZE := $(if $(findstring clang,$(CC)),-O1,-Og -Wno-maybe-uninitialized)
 OPTIMIZE := $(if $(SANITIZE),$(SANITIZE_OPTIMIZE) -fno-omit-frame-pointer,-O2)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
