@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Names with letters that are not in the system's code page, and with one that takes two units of
 # UTF-16: of traces, logs, outputs, directories, programs, arguments and labels. No file gets a
-# similar name. In the locale C, Wine has no such names of files, but arguments and labels have them.
+# similar name. In the locale C, Wine has no such names of files, but arguments and labels may have
+# them.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -municode -o unicode.exe \
@@ -63,7 +64,8 @@ check_all() {
     printf '[%s]\n' 日本 'Łódź 😀' 'back\' '*' > expected
     cmp expected out || fail "$locale: record: $(diff expected out)"
     expect_files "$polish/$japanese.probity"
-    expect "$locale: program" 日本.exe "$(fact program "$polish/$japanese.probity" | sed 's,.*[/\\],,')"
+    expect "$locale: program" 日本.exe \
+        "$(fact program "$polish/$japanese.probity" | sed 's,.*[/\\],,')"
     expect_status "a CSV" 7 "$exe" record -o "$face.csv" "$japanese" print
     expect_status "a page" 0 "$exe" view -o "$face.html" "$polish/$japanese.probity"
     expect_status "an export" 0 "$exe" export --format chrome -o "$japanese.json" \
