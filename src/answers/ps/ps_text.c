@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ps_text.c: the table of programs that record. Columns that do not fit are left out, the least
+ * ps_text.c: the table of programs that are recording. Columns that do not fit are left out, least
  * needed first.
  */
 #include <inttypes.h>
