@@ -29,7 +29,8 @@ enum {
 enum probity_path_state {
     PROBITY_PATH_RUNNING,
     PROBITY_PATH_RUNNABLE, /* waits for a CPU */
-    PROBITY_PATH_BLOCKED,  /* waits for something else: the innermost link, if it is its own */
+    PROBITY_PATH_BLOCKED,  /* waits for something else: that of the innermost link, if the link is
+                              a wait of this thread */
     PROBITY_PATH_WAKE_UP,  /* after the lock was released or the waiter notified; with thread
                               states: until it was woken */
     PROBITY_PATH_WIRE,     /* between the last hit in one trace and the first in the next */
