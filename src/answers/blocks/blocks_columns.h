@@ -15,7 +15,7 @@ struct probity_blocks_row {
 
 enum { PROBITY_BLOCKS_COLUMNS = 11, PROBITY_BLOCKS_CORRECTED_COLUMNS = 2 };
 
-/* Rows are struct probity_blocks_row. Times are ns. */
+/* Each row is a struct probity_blocks_row. Times are ns. */
 extern const struct probity_column probity_blocks_columns[PROBITY_BLOCKS_COLUMNS];
 
 /* Wall time minus the recording overhead, and its error. */

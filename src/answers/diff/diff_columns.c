@@ -115,7 +115,6 @@ static const struct {
 /* ---- CSV ---------------------------------------------------------------------------------------
  */
 
-/* Returns 1 if a line was written. */
 int probity_diff_is_shown(const struct probity_diff_layout *layout,
                           const struct probity_compare *compare,
                           const struct probity_compare_row *row, int statistic)
@@ -135,6 +134,7 @@ const char *probity_diff_where(const struct probity_compare_difference *differen
                                                           : "new";
 }
 
+/* Returns 1 if any line was written. */
 static int put_row(FILE *stream, const struct probity_diff_layout *layout,
                    const struct probity_compare *compare, const struct probity_compare_row *row)
 {

@@ -30,7 +30,7 @@ enum {
     PROBITY_DIFF_STATISTIC,
     PROBITY_DIFF_BASE_RUNS,
     PROBITY_DIFF_NEW_RUNS,
-    PROBITY_DIFF_BASE_MEDIAN, /* the first of a statistic in JSON */
+    PROBITY_DIFF_BASE_MEDIAN, /* the first column of a statistic in JSON */
     PROBITY_DIFF_NEW_MEDIAN,
     PROBITY_DIFF_RATIO,
     PROBITY_DIFF_LOW,
@@ -38,12 +38,12 @@ enum {
     PROBITY_DIFF_P,
     PROBITY_DIFF_P_ADJUSTED,
     PROBITY_DIFF_VERDICT,
-    PROBITY_DIFF_RUNS_NEEDED, /* the last of a statistic in JSON */
+    PROBITY_DIFF_RUNS_NEEDED, /* the last column of a statistic in JSON */
     PROBITY_DIFF_KIND,
     PROBITY_DIFF_COLUMNS
 };
 
-/* Rows are struct probity_diff_line. */
+/* Each row is a struct probity_diff_line. */
 extern const struct probity_column probity_diff_columns[PROBITY_DIFF_COLUMNS];
 
 /* Prints a table of the rows in order, then the differences between runs, the incomplete runs, and

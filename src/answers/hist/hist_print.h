@@ -53,7 +53,7 @@ enum {
     PROBITY_HIST_COLUMNS
 };
 
-/* Rows are struct probity_hist_line. Times are ns. */
+/* Each row is a struct probity_hist_line. Times are ns. */
 extern const struct probity_column probity_hist_columns[PROBITY_HIST_COLUMNS];
 
 /* Prints a bar for each row, then whether the traces are complete. The caller checks the stream for

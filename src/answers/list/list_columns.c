@@ -76,7 +76,7 @@ static struct probity_cell line(const void *row)
     return site->file[0] != '\0' ? probity_cell_count(site->line) : probity_cell_unknown();
 }
 
-/* If the JSON has line 0 and no member `places`, the CSV has an empty line and 1 place. */
+/* If the JSON has line 0 and no `places`, the CSV has an empty `line` and 1 in `places`. */
 const struct probity_column probity_list_columns[PROBITY_LIST_COLUMNS] = {
     [PROBITY_LIST_KIND] = {"kind", kind},
     [PROBITY_LIST_NUMBER] = {"number", number},

@@ -51,7 +51,7 @@ enum {
     PROBITY_LIST_COLUMNS
 };
 
-/* Rows are struct probity_coverage_site. */
+/* Each row is a struct probity_coverage_site. */
 extern const struct probity_column probity_list_columns[PROBITY_LIST_COLUMNS];
 
 /* Prints a line for each site, the total, then whether the traces are complete. line_columns:

@@ -15,7 +15,7 @@ struct probity_path_row {
 
 enum { PROBITY_PATH_COLUMNS = 5 };
 
-/* Rows are struct probity_path_row. */
+/* Each row is a struct probity_path_row. */
 extern const struct probity_column probity_path_columns[PROBITY_PATH_COLUMNS];
 
 #endif

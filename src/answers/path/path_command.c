@@ -17,8 +17,8 @@ enum { SLOWEST_MAX = 100000 };
 struct path_call {
     struct cli_query answer;
     struct probity_path *path;
-    struct probity_path_choice *choice; /* used first, so that paths need less; NULL: impossible */
-    struct probity_reader *again;       /* then reads for the paths; or NULL */
+    struct probity_path_choice *choice; /* first pass, to read less in the second; or NULL */
+    struct probity_reader *again;       /* reader of the second pass; or NULL */
     struct probity_path_options options;
     struct symbols_addresses *symbols;
     struct cli_filter from, to;

@@ -31,7 +31,7 @@ enum {
     PROBITY_SPOOLS_COLUMNS
 };
 
-/* Rows are struct probity_spools_row. */
+/* Each row is a struct probity_spools_row. */
 extern const struct probity_column probity_spools_columns[PROBITY_SPOOLS_COLUMNS];
 
 /* now_ns: since 1970. */

@@ -16,7 +16,7 @@ struct probity_threads_row {
 
 enum { PROBITY_THREADS_COLUMNS = 10, PROBITY_THREADS_STATES = 7 };
 
-/* Rows are struct probity_threads_row. */
+/* Each row is a struct probity_threads_row. */
 extern const struct probity_column probity_threads_columns[PROBITY_THREADS_COLUMNS];
 
 /* The same, for the additional columns if states were read. */

@@ -41,7 +41,7 @@ enum {
     PROBITY_TOP_COLUMNS = PROBITY_TOP_ALL + PROBITY_TOP_FIGURES
 };
 
-/* Rows are struct probity_top_line. */
+/* Each row is a struct probity_top_line. */
 extern const struct probity_column probity_top_columns[PROBITY_TOP_COLUMNS];
 
 /* Returns 0 or PROBITY_ERROR_MEMORY; the caller checks the stream for errors. */

@@ -10,7 +10,7 @@
 
 enum { PROBITY_WAITS_COLUMNS = 13 };
 
-/* Rows are struct probity_waiting_row. */
+/* Each row is a struct probity_waiting_row. */
 extern const struct probity_column probity_waits_columns[PROBITY_WAITS_COLUMNS];
 
 #endif
