@@ -44,7 +44,7 @@ static const char *bytes_text(uint64_t bytes, char *ret_text, size_t room)
     return ret_text;
 }
 
-/* The text of a cell other than the program. */
+/* Returns the text of a cell other than the program. */
 static const char *cell_text(const struct probity_ps_answer *answer,
                              const struct probity_ps_row *row, enum what what, char *ret_text,
                              size_t room)

@@ -32,7 +32,7 @@ static const char *base_name(const char *path)
 #define RUN_COLUMN(NAME, KIND, FROM)                                                               \
     PROBITY_COLUMN(NAME, KIND, struct probity_store_entry, FROM)
 
-/* In another user's history, any of the 64 bits may be set; JSON readers accept signed integers. */
+/* In another user's history, this may be any 64-bit value; JSON readers accept signed integers. */
 static struct probity_cell probity_cell_stored(uint64_t value)
 {
     return value <= INT64_MAX ? probity_cell_count(value) : probity_cell_unknown();

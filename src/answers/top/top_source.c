@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_source.c: reads one trace again and again.
+ * top_source.c: reads one trace repeatedly.
  */
 #include "answers/top/top_source.h"
 

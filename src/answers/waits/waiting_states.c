@@ -86,7 +86,7 @@ struct probity_thread_split waiting_states_of(const struct probity_waiting *wait
                                 &split);
     if (wait->object != NULL)
         return split;
-    if (split.ns[PROBITY_STATE_UNKNOWN] > 0) /* then only its CPU time determines how long it ran */
+    if (split.ns[PROBITY_STATE_UNKNOWN] > 0) /* then only CPU time shows how long it ran */
         return (struct probity_thread_split){{[PROBITY_STATE_UNKNOWN] = wait->waited_ns}};
     split.ns[PROBITY_STATE_RUNNING] = 0;
     *ret_waited_ns = split.ns[PROBITY_STATE_RUNNABLE] + split.ns[PROBITY_STATE_BLOCKED];
