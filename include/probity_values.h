@@ -136,12 +136,18 @@ __extension__ typedef unsigned __int128 probity_u128;
                struct probity_bytes: PROBITY_TYPE_BYTES,                                           \
                default: PROBITY_TYPE_POINTER + (is_array) * PROBITY_TYPE_ARRAY))
 
+/* Whether the size of x is no constant: of the two pointers' types, that of the second is chosen if
+ * the first is a null pointer constant. */
+#define FN_X_IS_VARIABLE(x)                                                                        \
+    _Generic(1 ? (void *)(0 * sizeof(__typeof__(x))) : (int *)0, int *: 0, default: 1)
+
 /* Sizes of arrays: in a constant of an enum, clang rejects a compound literal. A typedef of the
  * value's type would evaluate it again if that is a variable-length array. */
 #define FN_X_FACTS(n, x)                                                                           \
-    typedef char fn_x_array_##n[1 + FN_X_IS_ARRAY(x)];                                             \
+    typedef char fn_x_array_##n[1 + FN_X_IS_ARRAY(x) + FN_X_IS_VARIABLE(x)];                       \
     typedef char fn_x_type_##n[FN_X_TYPE_IN(x, FN_X_ARRAY(n))];
-#define FN_X_ARRAY(n) ((int)sizeof(fn_x_array_##n) - 1)
+#define FN_X_ARRAY(n) (sizeof(fn_x_array_##n) > 1)
+#define FN_X_VARIABLE(n) (sizeof(fn_x_array_##n) > 2)
 
 #define FN_X_TYPE(n, x) ((int)sizeof(fn_x_type_##n))
 #define FN_X_IS_LITERAL(n, x) (FN_X_ARRAY(n) && FN_X_LOOKS_LITERAL(x))
@@ -160,7 +166,14 @@ __extension__ typedef unsigned __int128 probity_u128;
                                      "'; declare one in FN_USER_TYPES");
 #define FN_X_LOCAL(n, x)                                                                           \
     FN_X_CHECK_TYPE(x)                                                                             \
-    __extension__ __auto_type n = ((void)0, (x));
+    __extension__ __auto_type n = __builtin_choose_expr(                                           \
+        FN_X_VARIABLE(n), FN_X_WHERE(n, x), ((void)0, (x)));
+/* The address of a variable-length array, which has its size: sizeof would evaluate x again. */
+#define FN_X_WHERE(n, x) (&__builtin_choose_expr(FN_X_VARIABLE(n), (x), *(char *)0))
+#define FN_X_BYTES(n, x)                                                                           \
+    (FN_X_VARIABLE(n) ? sizeof(*__builtin_choose_expr(FN_X_VARIABLE(n), n, (char *)0))             \
+     : FN_X_ARRAY(n)  ? sizeof(__typeof__(x))                                                      \
+                      : sizeof(n))
 
 #define FN_X_STORE(n, x) fn_x_at = probity_put_bytes(fn_x_at, &n, FN_X_SIZE(n, x));
 
@@ -177,7 +190,7 @@ __extension__ typedef unsigned __int128 probity_u128;
              default: (probity_formatter *)0)
 
 #define FN_X_VALUE(n, x)                                                                           \
-    {&n, FN_X_ARRAY(n) ? sizeof(__typeof__(x)) : sizeof(n), FN_X_FORMATTER_OF(n), FN_X_HOW(n, x)},
+    {&n, FN_X_BYTES(n, x), FN_X_FORMATTER_OF(x), FN_X_HOW(n, x)},
 
 #define FN_WIDE(text) ((const struct probity_wide *)(text))
 #define FN_BYTES(address, bytes) ((struct probity_bytes){(address), (bytes)})

@@ -122,13 +122,19 @@ probity_scopes_push(struct probity_scopes *scopes, struct scope_thread *thread,
                                          scopes->costs.count > 0) : NULL;
 }
 
+/* Not inlined, because each use is in another function. */
+static __attribute__((noinline)) const struct probity_scope *
+end_top(struct probity_scopes *scopes, struct scope_thread *thread, enum probity_scope_end how)
+{
+    return scopes_end_top(scopes, thread, how, scopes->costs.count > 0);
+}
+
 static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
                              enum probity_scope_end how,
                              const struct probity_scopes_listener *listener,
                              const struct probity_event *event)
 {
-    const struct probity_scope *scope = scopes_end_top(scopes, scopes->threads[slot], how,
-                                                       scopes->costs.count > 0);
+    const struct probity_scope *scope = end_top(scopes, scopes->threads[slot], how);
 
     if (listener->closed != NULL)
         listener->closed(listener->context, scope, how, slot, event);

@@ -129,8 +129,7 @@ void probity_scope_cost_record(const struct probity_scopes_costs *costs, struct 
 {
     const struct probity_costs *of = costs_of(costs, event->trace);
 
-    if (gap >= of->gap_ticks)
-        top->self_cost.rare += of->reading;
+    probity_scope_cost_gap(costs, top, event->trace, gap);
     switch (event->kind) {
     case PROBITY_EVENT_ENTER: probity_scope_cost_values(costs, top, event); return;
     case PROBITY_EVENT_HIT: probity_cost_add(&top->self_cost, &of->part[PROBITY_PART_HIT]); return;

@@ -28,6 +28,14 @@ void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct pro
 void probity_scope_cost_values(const struct probity_scopes_costs *costs,
                                struct probity_scope *scope, const struct probity_event *event);
 
+/* Charges a reading of the CPU clock if the thread's previous record was that long ago. */
+static inline void probity_scope_cost_gap(const struct probity_scopes_costs *costs,
+                                          struct probity_scope *top, uint32_t trace, uint64_t gap)
+{
+    if (trace < costs->count && gap >= costs->of_trace[trace].gap_ticks)
+        top->self_cost.rare += costs->of_trace[trace].reading;
+}
+
 /* Charges a record that came `gap` ticks after the thread's previous one. top: the innermost scope
  * afterwards. */
 void probity_scope_cost_record(const struct probity_scopes_costs *costs, struct probity_scope *top,

@@ -10,39 +10,41 @@
 #include "analysis/scopes_stack.h"
 #include "reader/run.h"
 
-/* What an analysis does; each is inlined. */
+/* What an analysis does; each function but `put` is inlined. */
 struct probity_scopes_run_steps {
+    struct probity_scopes_listener listener;
     /* As the listener's; `at` is the event in the run. */
     void (*opened)(void *context, struct probity_scope *scope, const struct probity_run *run,
                    size_t at);
-    /* A scope was left. */
-    void (*left)(void *context, const struct probity_scope *scope, uint32_t thread_slot);
-    /* Puts any event, with probity_scopes_put(). Returns 0 or an error. */
+    /* A scope was left. NULL: calls the listener, with NULL in place of the event. */
+    void (*left)(void *context, const struct probity_scope *scope, const struct probity_run *run,
+                 size_t at);
+    /* Puts any event; returns 0 or an error. NULL: probity_scopes_put() with the listener. */
     int (*put)(void *context, const struct probity_event *event);
-    void *context;
 };
 
 /* The thread of a run, and a copy of what does not change. */
 struct scopes_run {
     struct probity_scopes *scopes;
-    struct scope_thread *thread; /* NULL: not seen yet, or its scopes have costs */
+    struct scope_thread *thread; /* NULL: not seen yet */
     const struct probity_run_event *events;
     const struct probity_run_code *codes;
     uint32_t trace, slot;
     int is_cpu_known;
+    int has_costs; /* whether scopes have costs */
 };
 
 static inline void scopes_run_find_thread(struct scopes_run *now)
 {
     const struct probity_scopes *scopes = now->scopes;
 
-    now->thread = now->slot < scopes->thread_count && scopes->costs.count == 0
-                      ? scopes->threads[now->slot] : NULL;
+    now->thread = now->slot < scopes->thread_count ? scopes->threads[now->slot] : NULL;
 }
 
 /* An enter of a function that the thread has entered recently. Returns its scope, or NULL if it is
  * another one. */
-static inline struct probity_scope *scopes_run_enter(const struct scopes_run *now, size_t at)
+static inline __attribute__((always_inline)) struct probity_scope *
+scopes_run_enter(const struct scopes_run *now, size_t at)
 {
     struct scope_thread *thread = now->thread;
     const struct probity_run_event *event = &now->events[at];
@@ -55,11 +57,12 @@ static inline struct probity_scope *scopes_run_enter(const struct scopes_run *no
     const struct scope_begin begin = {code->function, now->trace, code->id, event->tick,
                                       event->wall_ns};
     scopes_take_time(thread, event->wall_ns, event->cpu_ns, now->is_cpu_known);
-    return &scopes_push_use(now->scopes, thread, use, begin, 0)->scope;
+    return &scopes_push_use(now->scopes, thread, use, begin, now->has_costs)->scope;
 }
 
 /* A leave of the innermost scope. Returns that, or NULL if it is another one. */
-static inline const struct probity_scope *scopes_run_leave(const struct scopes_run *now, size_t at)
+static inline __attribute__((always_inline)) const struct probity_scope *
+scopes_run_leave(const struct scopes_run *now, size_t at)
 {
     struct scope_thread *thread = now->thread;
     const struct probity_run_event *event = &now->events[at];
@@ -69,17 +72,49 @@ static inline const struct probity_scope *scopes_run_leave(const struct scopes_r
                                                    scopes_key_of(code->function, code->id), 0))
         return NULL;
     scopes_take_time(thread, event->wall_ns, event->cpu_ns, now->is_cpu_known);
-    return scopes_end_top(now->scopes, thread, PROBITY_SCOPE_LEFT, 0);
+    return scopes_end_top(now->scopes, thread, PROBITY_SCOPE_LEFT, now->has_costs);
 }
 
-/* Puts a run. Returns 0 or an error. */
+/* Charges an enter or leave, without values, to the scope that is innermost afterwards. */
+static inline void scopes_run_charge(const struct scopes_run *now, size_t at)
+{
+    struct scope_thread *thread = now->thread;
+    uint64_t tick = now->events[at].tick;
+    uint64_t gap = thread->last_tick != 0 ? tick - thread->last_tick : 0;
+
+    thread->last_tick = tick;
+    if (thread->depth > 0 && !thread->stack[thread->depth - 1].scope.is_paused)
+        probity_scope_cost_gap(&now->scopes->costs, &thread->stack[thread->depth - 1].scope,
+                               now->trace, gap);
+}
+
+static inline void scopes_run_left(const struct scopes_run *now,
+                                   const struct probity_scopes_run_steps steps,
+                                   const struct probity_scope *scope,
+                                   const struct probity_run *run, size_t at)
+{
+    if (steps.left != NULL)
+        steps.left(steps.listener.context, scope, run, at);
+    else
+        steps.listener.closed(steps.listener.context, scope, PROBITY_SCOPE_LEFT, now->slot, NULL);
+}
+
+/* The listener is passed by value, so that its address is not taken where it is constant. */
+static __attribute__((noinline)) int
+scopes_run_put_event(struct probity_scopes *scopes, const struct probity_event *event,
+                     const struct probity_scopes_listener listener)
+{
+    return probity_scopes_put(scopes, event, &listener);
+}
+
+/* Puts a run. has_costs is constant, so that a loop without costs has no steps for them. */
 static inline __attribute__((always_inline)) int
-probity_scopes_put_run(struct probity_scopes *scopes, const struct probity_run *run,
-                       const struct probity_scopes_run_steps steps)
+scopes_run_put(struct probity_scopes *scopes, const struct probity_run *run,
+               const struct probity_scopes_run_steps steps, int has_costs)
 {
     struct scopes_run now = {.scopes = scopes, .events = run->events, .codes = run->codes,
                              .trace = run->event->trace, .slot = run->event->thread_slot,
-                             .is_cpu_known = run->event->cpu_known};
+                             .is_cpu_known = run->event->cpu_known, .has_costs = has_costs};
     size_t count = run->count;
     int error = 0;
 
@@ -90,16 +125,30 @@ probity_scopes_put_run(struct probity_scopes *scopes, const struct probity_run *
         struct probity_scope *opened;
         if (kind == PROBITY_EVENT_LEAVE && now.thread != NULL &&
             (left = scopes_run_leave(&now, i)) != NULL) {
-            steps.left(steps.context, left, now.slot);
+            scopes_run_left(&now, steps, left, run, i);
         } else if (kind == PROBITY_EVENT_ENTER && now.thread != NULL &&
                    (opened = scopes_run_enter(&now, i)) != NULL) {
-            steps.opened(steps.context, opened, run, i);
+            steps.opened(steps.listener.context, opened, run, i);
         } else {
-            error = steps.put(steps.context, probity_run_event_at(run, i));
+            const struct probity_event *event = probity_run_event_at(run, i);
+            error = steps.put != NULL ? steps.put(steps.listener.context, event)
+                                      : scopes_run_put_event(scopes, event, steps.listener);
             scopes_run_find_thread(&now);
+            continue;
         }
+        if (has_costs)
+            scopes_run_charge(&now, i);
     }
     return error;
+}
+
+/* Puts a run. Returns 0 or an error. */
+static inline __attribute__((always_inline)) int
+probity_scopes_put_run(struct probity_scopes *scopes, const struct probity_run *run,
+                       const struct probity_scopes_run_steps steps)
+{
+    return __builtin_expect(scopes->costs.count > 0, 0) ? scopes_run_put(scopes, run, steps, 1)
+                                                         : scopes_run_put(scopes, run, steps, 0);
 }
 
 #endif

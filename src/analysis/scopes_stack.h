@@ -131,11 +131,11 @@ struct scope_begin {
     uint64_t tick, wall_ns;
 };
 
-/* Opens a scope. The stack has room. has_costs: whether costs are enabled. */
-static inline struct open_scope *scopes_push_use(struct probity_scopes *scopes,
-                                                 struct scope_thread *thread,
-                                                 struct function_use *use,
-                                                 struct scope_begin begin, int has_costs)
+/* Opens a scope. The stack has room. has_costs: whether costs are enabled. Loops over runs inline
+ * this and the end. */
+static inline __attribute__((always_inline)) struct open_scope *
+scopes_push_use(struct probity_scopes *scopes, struct scope_thread *thread,
+                struct function_use *use, struct scope_begin begin, int has_costs)
 {
     struct open_scope *open = &thread->stack[thread->depth];
     struct probity_scope *scope = &open->scope;
@@ -184,10 +184,9 @@ static inline void scopes_add_to_caller(struct open_scope *caller,
 }
 
 /* Ends the innermost scope. Returns it; it is valid until the next enter. */
-static inline const struct probity_scope *scopes_end_top(struct probity_scopes *scopes,
-                                                         struct scope_thread *thread,
-                                                         enum probity_scope_end how,
-                                                         int has_costs)
+static inline __attribute__((always_inline)) const struct probity_scope *
+scopes_end_top(struct probity_scopes *scopes, struct scope_thread *thread,
+               enum probity_scope_end how, int has_costs)
 {
     struct open_scope *open = &thread->stack[thread->depth - 1];
     struct open_scope *caller = thread->depth > 1 ? open - 1 : NULL;

@@ -11,12 +11,15 @@
 #include "base/pairs.h"
 #include "probity_scope.h"
 
-/* Whether the open scopes in the same frame are known to belong to functions into which this one
- * was inlined. place: of the innermost open scope of this thread. */
+/* Whether there are open scopes in the same frame, the innermost one among them, that are all known
+ * to belong to functions into which this one was inlined. place: of the innermost open scope of
+ * this thread. */
 static inline int probity_scope_is_inlined(const struct probity_pairs *pairs, uint32_t place,
                                            uint64_t minus, uint64_t where)
 {
-    for (uint32_t i = place; i > 0; i--) {
+    uint32_t i = place;
+
+    for (; i > 0; i--) {
         const struct probity_scope_place *open = &probity_scope_frame[i];
         if (open->minus < (minus & ~UINT64_C(0xffff)))
             break;
@@ -24,7 +27,7 @@ static inline int probity_scope_is_inlined(const struct probity_pairs *pairs, ui
             !probity_pairs_has(pairs, open->where >> 16, where >> 16))
             return 0;
     }
-    return 1;
+    return i < place;
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/hooked.h"
 #include "functions/calls.h"
 #include "functions/functions.h"
+#include "functions/sleds.h"
 #include "probity_scope.h"
 
 /* MORE: for threads that nest deeper, in a second table. */
@@ -30,6 +31,9 @@ enum { PROBITY_CALL_TICK_SHIFT = 12 };
 
 /* Bytes between two frames that are on one stack: coroutines' stacks are rarely closer. */
 #define PROBITY_CALL_NEAR UINT64_C(65536)
+
+/* Bytes above a frame within which the stack may be read. */
+#define PROBITY_CALL_READABLE UINT64_C(4096)
 
 /* Exceptions in flight at the enter of a call that an exception leaves without a hook. */
 #define PROBITY_CALL_RAISED_NEVER UINT32_MAX
@@ -66,7 +70,7 @@ _Static_assert(offsetof(struct probity_calls, count) == 0 &&
 _Static_assert(PROBITY_CALLS_MAX == 65536 && PROBITY_CALL_ENTERING == 2 &&
                    PROBITY_SCOPE_PROFILED == 1 && PROBITY_CALL_VALUED == UINT32_C(1) << 31 &&
                    PROBITY_CALL_RAISED_NEVER == UINT32_MAX && PROBITY_CALL_NEAR == 65536 &&
-                   PROBITY_FUNCTIONS_LEVEL == 5,
+                   PROBITY_CALL_READABLE == 4096 && PROBITY_FUNCTIONS_LEVEL == 5,
                "as in fentry_x86_64.S");
 _Static_assert(PROBITY_FUNCTION_ENTRIES == 16 && PROBITY_ENTRIES == 1 << 18 &&
                    offsetof(struct probity_site_function, number) == 44 &&
@@ -160,6 +164,27 @@ static inline int probity_calls_leave_counted(uintptr_t function_at)
 
     return function != NULL && __atomic_load_n(&function->code, __ATOMIC_RELAXED) == 0 &&
            __atomic_load_n(&function->number, __ATOMIC_RELAXED) != 0;
+}
+
+/* Whether a call through __fentry__ or a sled has lost its return address: a function that was
+ * called after a jump has overwritten it. stack: of the call that begins. Hooks of
+ * -finstrument-functions do not know where it is. By an instruction, since it may be in what a
+ * sanitizer takes for a gap between variables. */
+static inline int probity_calls_is_overwritten(const struct probity_call *call, uintptr_t stack)
+{
+#if PROBITY_CPU_HAS_FENTRY
+    uintptr_t back;
+
+    if (call->site.from > PROBITY_SLED_FROM ||
+        call->site.stack - stack - 1 >= PROBITY_CALL_READABLE - 1)
+        return 0;
+    __asm__ volatile("mov (%1), %0" : "=r"(back) : "r"(call->site.stack));
+    return back != call->site.back;
+#else
+    (void)call;
+    (void)stack;
+    return 0;
+#endif
 }
 
 /* Ends the innermost of `count` open calls, which is recorded. */

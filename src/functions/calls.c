@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.c: see calls.h. An open call whose frame is below that of a new one was abandoned. If both
- * have the same frame, the older one is still open only if both are in one physical function, that
- * is, if one was inlined into the other.
+ * calls.c: see calls.h. An open call whose frame is below that of a new one was abandoned; so was
+ * one above it whose return address has changed. If both have the same frame, the older one is
+ * still open only if both are in one physical function, that is, if one was inlined into the other.
  */
 #include "functions/calls.h"
 
@@ -222,14 +222,35 @@ static __attribute__((noinline)) uint32_t count_open(const struct probity_call_s
     return alive;
 }
 
+/* The same, by the return addresses of calls whose frames are above that of the new one. */
+static uint32_t count_unchanged(uint32_t count, const struct probity_call_site *site)
+{
+    enum { SEARCHED = 64 };
+    uint32_t least = count > SEARCHED ? count - SEARCHED : 0, alive = count;
+
+    for (uint32_t i = count; i > least; i--) {
+        if (probity_calls_is_overwritten(call_at(i - 1), site->stack))
+            alive = i - 1;
+    }
+    if (alive < count && (!probity_os_is_own_stack(site->stack) ||
+                          !probity_os_is_own_stack(call_at(alive)->site.stack)))
+        return count;
+    return alive;
+}
+
 /* To be called when a call begins there. */
 static void find_abandoned(const struct probity_call_site *site)
 {
-    uint32_t count = known(), alive;
+    uint32_t count = known(), alive = count;
+    const struct probity_call *top = count > 0 ? call_at(count - 1) : NULL;
 
-    if (count == 0 || __builtin_expect(call_at(count - 1)->site.stack > site->stack, 1))
+    if (top == NULL || (__builtin_expect(top->site.stack > site->stack, 1) &&
+                        !probity_calls_is_overwritten(top, site->stack)))
         return;
-    alive = count_open(site);
+    if (top->site.stack <= site->stack)
+        alive = count_open(site);
+    if (alive < count || top->site.stack > site->stack)
+        alive = count_unchanged(alive, site);
     if (alive < count)
         abandon(alive);
 }
@@ -585,8 +606,8 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
 
 /* ---- __fentry__ and __return__ -----------------------------------------------------------------
  *
- * A call has `back` and `from` 0, and its stack position is that of its return address: the same
- * when it begins and when it ends, and different from that of any other open call.
+ * A call has `from` 0, and its stack position is that of its return address: the same when it
+ * begins and when it ends, and different from that of any other open call.
  */
 
 /* A call whose end will not be reported, so it is not kept as open. Profile mode cannot count
@@ -608,7 +629,8 @@ static void enter_only(struct probity_site_function *function,
 void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_t *general,
                                   const uint8_t *vectors)
 {
-    const struct probity_call_site site = {.function = from, .stack = stack};
+    const struct probity_call_site site = {
+        .function = from, .back = *(const uintptr_t *)stack, .stack = stack};
     const struct probity_registers registers = {general, vectors, stack};
     int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
 
@@ -637,7 +659,7 @@ static uint32_t find_returning(uintptr_t stack)
 {
     for (uint32_t i = known(); i > 0; i--) {
         const struct probity_call_site *open = &call_at(i - 1)->site;
-        if (open->stack == stack && open->back == 0)
+        if (open->stack == stack && open->from == 0)
             return i - 1;
         if (open->stack > stack && probity_os_is_own_stack(open->stack) &&
             probity_os_is_own_stack(stack))

@@ -87,7 +87,10 @@ void probity_fentry_enter(void)
         return;
     }
     if (function == NULL || !probity_calls_have_room() ||
-        (count > 0 && __builtin_expect(probity_calls.call[count - 1].site.stack <= stack, 0)) ||
+        (count > 0 &&
+         __builtin_expect(probity_calls.call[count - 1].site.stack <= stack ||
+                              probity_calls_is_overwritten(&probity_calls.call[count - 1], stack),
+                          0)) ||
         (is_on && function != &probity_function_left_out &&
          __builtin_expect(!is_declared(function, &code), 0))) {
         PROBITY_KEEP_VECTORS(probity_fentry_enter_unusual, from, stack, 0);
@@ -97,7 +100,8 @@ void probity_fentry_enter(void)
     __atomic_store_n(&probity_calls.count, count + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     call->site.function = from;
-    call->site.back = call->site.from = 0;
+    call->site.back = *(const uintptr_t *)stack;
+    call->site.from = 0;
     call->place = call->depth = depth;
     call->raised = PROBITY_CALL_RAISED_NEVER;
     call->code = PROBITY_CALL_ENTERING;
@@ -119,7 +123,7 @@ void probity_fentry_leave(void)
 
     if (call != NULL && is_of_counted(call, stack))
         return;
-    if (__builtin_expect(call == NULL || call->site.stack != stack || call->site.back != 0 ||
+    if (__builtin_expect(call == NULL || call->site.stack != stack || call->site.from != 0 ||
                              call->code == PROBITY_SCOPE_PROFILED ||
                              (call->code != 0 && probity_scope_depth != call->place + 1), 0)) {
         PROBITY_KEEP_VECTORS(probity_fentry_leave_unusual, 0, stack, 0);

@@ -26,6 +26,7 @@
 #define CALL_RAISED 44
 #define ENTERING 2
 #define NEAR 65536 /* PROBITY_CALL_NEAR */
+#define READABLE 4096 /* PROBITY_CALL_READABLE */
 
 /* probity_entries: a table of 2^18 pairs of an address and a descriptor, and of that: */
 #define ENTRY_SHIFT 46
@@ -144,12 +145,21 @@
     testq %rcx, %rcx
     leaq 48(%rsp), %rcx
     je 7f
-    cmpq %rcx, CALL_STACK - CALL_BYTES(%rax)
+    movq CALL_STACK - CALL_BYTES(%rax), %rsi
+    subq %rcx, %rsi
     jbe 6f
+    /* probity_calls_is_overwritten() */
+    cmpq $READABLE, %rsi
+    jae 8f
+    movq (%rcx,%rsi), %rsi
+    cmpq %rsi, CALL_BACK - CALL_BYTES(%rax)
+    jne 6f
+8:  movq 40(%rsp), %rsi
 7:  addl $1, %fs:(%rdx)
     movq %rsi, (%rax)
+    movq (%rcx), %rsi
     movq $0, CALL_FROM(%rax)
-    movq $0, CALL_BACK(%rax)
+    movq %rsi, CALL_BACK(%rax)
     movq probity_scope_depth@gottpoff(%rip), %rdx
     movl %fs:(%rdx), %esi
     movl %esi, CALL_DEPTH(%rax)
@@ -237,7 +247,7 @@
     leaq 48(%rsp), %rcx
     cmpq %rcx, CALL_STACK(%rdx)
     jne 6f
-    cmpq $0, CALL_BACK(%rdx)
+    cmpq $0, CALL_FROM(%rdx)
     jne 6f
     movl CALL_CODE(%rdx), %edi
     cmpl $ENTERING, %edi

@@ -76,7 +76,9 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back)
                              probity_scope_profiles || depth >= PROBITY_SCOPE_FRAMES ||
                              !probity_is_raised_known(&in_flight) ||
                              (count > 0 &&
-                              probity_calls.call[count - 1].site.stack <= (uintptr_t)back), 0)) {
+                              (probity_calls.call[count - 1].site.stack <= (uintptr_t)back ||
+                               probity_calls_is_overwritten(&probity_calls.call[count - 1],
+                                                            (uintptr_t)back))), 0)) {
         enter_unusual(id, back);
         return;
     }

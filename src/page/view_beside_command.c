@@ -41,6 +41,15 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_timeline_put(beside->timeline, event);
 }
 
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct view_beside *beside = context;
+
+    if (__builtin_expect(__atomic_load_n(&beside->is_stopping, __ATOMIC_RELAXED), 0))
+        return PROBITY_ERROR_READ; /* which nobody sees */
+    return probity_timeline_put_run(beside->timeline, run);
+}
+
 static uint64_t count_pending(void *context)
 {
     const struct view_beside *beside = context;
@@ -51,7 +60,7 @@ static uint64_t count_pending(void *context)
 static int make_timeline(struct view_beside *beside)
 {
     const struct cli_query_pass pass = {.put = put_event, .pending = count_pending,
-                                        .context = beside};
+                                        .context = beside, .put_run = put_run};
     int error = cli_query_read(&beside->answer, beside->reader, &pass);
 
     if (error == 0)
@@ -112,7 +121,7 @@ static int open_reader(struct view_beside *beside)
     const struct probity_reader *first = beside->answer.reader;
     size_t count = probity_reader_traces(first);
     const char **paths = calloc(count, sizeof *paths);
-    struct probity_reader_options options = {0};
+    struct probity_reader_options options = {.runs = &probity_run_steps};
 
     if (paths == NULL)
         return PROBITY_ERROR_MEMORY;

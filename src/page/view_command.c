@@ -2,13 +2,9 @@
  *
  * view_command.c: `probity view`: writes a self-contained HTML page.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "answers/blocks/blocks.h"
@@ -27,12 +23,11 @@
 #include "page/view.h"
 #include "page/view_beside.h"
 #include "page/view_messages.h"
+#include "page/view_open.h"
 #include "page/view_place.h"
 #include "page/view_serve.h"
 #include "page/view_tiles.h"
 #include "page/view_waits.h"
-
-extern char **environ;
 
 enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
        SPANS_USUAL = 640000, SPANS_PER_WAIT = 4, WAITS_PART = 32, MESSAGES_PART = 32,
@@ -203,13 +198,19 @@ static int put_to_sums(struct view_call *call, const struct probity_event *event
     return error == 0 ? probity_report_put(call->report, event) : error;
 }
 
+/* For the progress: a second pass takes as long again. */
+static void expect_pass(struct view_call *call)
+{
+    if (call->expects_pass || !probity_timeline_needs_pass(call->timeline))
+        return;
+    call->expects_pass = 1;
+    cli_progress_expect_more();
+}
+
 static int put_to_timeline(struct view_call *call, const struct probity_event *event)
 {
-    if (++call->events % EVENTS_BETWEEN == 0 && !call->expects_pass &&
-        probity_timeline_needs_pass(call->timeline)) {
-        call->expects_pass = 1;
-        cli_progress_expect_more();
-    }
+    if (++call->events % EVENTS_BETWEEN == 0)
+        expect_pass(call);
     return probity_timeline_put(call->timeline, event);
 }
 
@@ -227,6 +228,49 @@ static int put_event(void *context, const struct probity_event *event)
     if (error != 0 || (is_past && probity_event_is_record(event->kind)))
         return error;
     return put_to_sums(call, event);
+}
+
+static int put_run_to_timeline(struct view_call *call, const struct probity_run *run)
+{
+    uint64_t before = call->events;
+
+    call->events += run->count;
+    if (call->events / EVENTS_BETWEEN != before / EVENTS_BETWEEN)
+        expect_pass(call);
+    return probity_timeline_put_run(call->timeline, run);
+}
+
+static int put_run_to_sums(struct view_call *call, const struct probity_run *run)
+{
+    int has_hits = (run->kinds & 1U << PROBITY_EVENT_HIT) != 0;
+    int error = probity_threads_put_run(call->threads, run);
+
+    if (error == 0)
+        error = probity_tree_put_run(call->tree, run);
+    for (size_t i = 0; error == 0 && has_hits && i < run->count; i++) {
+        if (probity_run_code_of(run, i)->kind == PROBITY_EVENT_HIT)
+            error = put_to_hits(call, probity_run_event_at(run, i));
+    }
+    return error == 0 ? probity_report_put_run(call->report, run) : error;
+}
+
+static int put_to_waits(void *context, const struct probity_event *event)
+{
+    return probity_view_waits_put(context, event);
+}
+
+/* The same as for each event, all of which are records. With --tid, there are no runs. */
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct view_call *call = context;
+    int is_past = call->to_ns != 0 && call->answer.end_ns == UINT64_MAX;
+    int error = 0;
+
+    if (!probity_view_waits_is_idle(call->waits))
+        error = cli_query_put_each(run, put_to_waits, call->waits);
+    if (error == 0 && call->beside == NULL)
+        error = put_run_to_timeline(call, run);
+    return error != 0 || is_past ? error : put_run_to_sums(call, run);
 }
 
 static uint64_t count_pending(void *context)
@@ -255,6 +299,13 @@ static int put_closer(void *context, const struct probity_event *event)
                ? probity_timeline_put(closer->timeline, event) : 0;
 }
 
+static int put_run_closer(void *context, const struct probity_run *run)
+{
+    const struct view_closer *closer = context;
+
+    return probity_timeline_put_run(closer->timeline, run);
+}
+
 static uint64_t count_pending_closer(void *context)
 {
     const struct view_closer *closer = context;
@@ -268,7 +319,7 @@ static int look_again(struct view_call *call, struct probity_timeline *timeline)
 {
     struct view_closer closer = {call, timeline};
     const struct cli_query_pass pass = {.put = put_closer, .pending = count_pending_closer,
-                                        .context = &closer};
+                                        .context = &closer, .put_run = put_run_closer};
     int error = cli_query_read(&call->answer, call->again, &pass);
 
     if (error == PROBITY_ERROR_MEMORY)
@@ -282,7 +333,7 @@ static int read_closer(struct view_call *call, const struct probity_reader *read
 {
     size_t count = probity_reader_traces(reader);
     const char **paths = calloc(count + 1, sizeof *paths);
-    struct probity_reader_options options = {0};
+    struct probity_reader_options options = {.runs = &probity_run_steps};
     struct probity_timeline *closer = NULL;
     int error = paths != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
@@ -485,32 +536,6 @@ static int set_name(struct view_call *call, const char *trace)
                                          probity_error_text(PROBITY_ERROR_MEMORY));
 }
 
-/* place: a file or an address. The output of xdg-open is discarded. */
-static int open_page(const char *place)
-{
-    char *arguments[] = {"xdg-open", (char *)(uintptr_t)place, NULL};
-    posix_spawn_file_actions_t actions;
-    int status = 0;
-    pid_t child;
-
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error == 0) {
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
-        posix_spawn_file_actions_destroy(&actions);
-    }
-    if (error != 0)
-        return cli_fail(&cli_command_view, "cannot open '%s' with xdg-open: %s; open it in a "
-                        "browser", place, strerror(error));
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return cli_fail(&cli_command_view, "xdg-open failed to open '%s'; open it in a browser",
-                        place);
-    return CLI_OK;
-}
-
 /* ---- The whole command -------------------------------------------------------------------------
  */
 
@@ -562,7 +587,7 @@ static int serve(struct view_call *call, char **names, size_t count)
                                           : cli_query_run(&call->answer, names, count);
     if (status != CLI_OK && status != CLI_DAMAGED)
         return status;
-    return view_served_run(&call->served, call->is_to_open ? open_page : NULL);
+    return view_served_run(&call->served, call->is_to_open ? view_open : NULL);
 }
 
 /* Reads the base, which gets a quarter of the spans. */
@@ -596,7 +621,7 @@ static int write_tiles(struct view_call *call, char **names, size_t count)
     if (call->name == NULL)
         return cli_fail(&cli_command_view, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     printf("%s\n", call->name);
-    int opened = call->is_to_open ? open_page(call->name) : CLI_OK;
+    int opened = call->is_to_open ? view_open(call->name) : CLI_OK;
     return opened != CLI_OK ? opened : status;
 }
 
@@ -633,7 +658,7 @@ static int run_on(void *context, char **names, size_t count)
     if ((status == CLI_OK || status == CLI_DAMAGED) && !call->is_named)
         printf("%s\n", call->name);
     if ((status == CLI_OK || status == CLI_DAMAGED) && call->is_to_open) {
-        int opened = open_page(call->answer.out);
+        int opened = view_open(call->answer.out);
         status = opened != CLI_OK ? opened : status;
     }
     return status;
@@ -672,9 +697,10 @@ static void release(void *context)
 
 static const struct cli_query_steps steps = {
     .run = run_on,
-    .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
-    .release = release, .pending = count_pending, .is_windowed = 1, .has_waits = 1,
-    .resumes_waits = CLI_QUERY_WAITS_OF_RANGE, .has_next = 1, .has_past_of_functions = 1};
+    .open = open_all, .put = put_event, .put_run = put_run, .finish = finish_all,
+    .print = print_page, .release = release, .pending = count_pending, .is_windowed = 1,
+    .has_waits = 1, .resumes_waits = CLI_QUERY_WAITS_OF_RANGE, .has_next = 1,
+    .has_past_of_functions = 1};
 
 static void init(struct view_call *call)
 {

@@ -181,6 +181,11 @@ static int know_slot(struct probity_view_waits *waits, const struct probity_even
     return 0;
 }
 
+int probity_view_waits_is_idle(const struct probity_view_waits *waits)
+{
+    return waits->is_idle;
+}
+
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event)
 {
     if (waits->is_idle)

@@ -36,6 +36,9 @@ int probity_view_waits_open(const struct probity_view_waits_options *options,
  * if it continues from a state, PROBITY_ERROR_DAMAGED; so does finish. */
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event);
 
+/* Whether no event matters to it, because the traces have no waits: 1 or 0. */
+int probity_view_waits_is_idle(const struct probity_view_waits *waits);
+
 /* Number of waits to keep that began in the range and have not ended, without calls to the C
  * library. */
 uint64_t probity_view_waits_pending(const struct probity_view_waits *waits);

@@ -76,6 +76,20 @@ static void heap_remove_first(struct probity_merge *merge)
 /* ---- Progress of the merge ---------------------------------------------------------------------
  */
 
+/* Between two SYNCs, the scan goes over many blocks, which then wait to be read. Late blocks may
+ * wait before the scan reaches them. */
+static __attribute__((noinline)) void report_progress(const struct probity_merge *merge)
+{
+    uint64_t done = 0, total = 0, waiting = merge->queue.trace_bytes;
+
+    for (size_t i = 0; i < merge->trace_count; i++) {
+        const struct probity_trace *trace = &merge->traces[i];
+        total += trace->facts.file_bytes;
+        done += trace->is_done ? trace->facts.file_bytes : trace->scan.offset;
+    }
+    merge->progress(merge->progress_context, done > waiting ? done - waiting : 0, total);
+}
+
 /* Advances the scan cursor that is furthest back. Returns as probity_trace_advance(). */
 static int advance_cursor(struct probity_merge *merge)
 {
@@ -94,8 +108,8 @@ static int advance_cursor(struct probity_merge *merge)
         }
     }
     int error = least != NULL ? probity_trace_advance(least, &merge->queue) : 0;
-    if (merge->progress != NULL && least != NULL)
-        merge->progress(merge->progress_context, least->scan.offset, least->facts.file_bytes);
+    if (merge->progress != NULL)
+        report_progress(merge);
     merge->all_done = 1;
     merge->safe = UINT64_MAX;
     for (size_t i = 0; error >= 0 && i < merge->trace_count; i++) {
@@ -111,8 +125,13 @@ static int advance_cursor(struct probity_merge *merge)
 
 static int open_first_waiting(struct probity_merge *merge)
 {
+    enum { PROGRESS_LOADS = 16 };
     struct probity_waiting waiting = probity_queue_pop(&merge->queue);
     struct probity_open_block *block;
+
+    if (merge->progress != NULL &&
+        (++merge->opened % PROGRESS_LOADS == 0 || merge->queue.count == 0))
+        report_progress(merge);
     int got = probity_open_block_load(merge, &waiting, &block);
 
     if (got <= 0)
@@ -656,6 +675,7 @@ int probity_merge_skip_rest(struct probity_merge *merge)
     for (size_t i = 0; i < merge->open_count; i++)
         probity_open_block_recycle(merge, merge->open[i].block);
     merge->open_count = merge->queue.count = 0;
+    merge->queue.trace_bytes = 0;
     merge->running = 0;
     merge->safe = UINT64_MAX;
     merge->all_done = 1;

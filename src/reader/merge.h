@@ -57,6 +57,7 @@ struct probity_merge {
     int all_done; /* all scan cursors are at the end */
     int running;  /* the record of open[0] was returned */
     uint64_t loads; /* of blocks */
+    uint64_t opened; /* the same, with those that were left out; only counted for the progress */
     struct probity_event event;
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;

@@ -10,6 +10,12 @@
 #include "base/assert.h"
 #include "probity.h"
 
+static uint64_t trace_bytes_of(const struct probity_waiting *item)
+{
+    return (item->offset & (PROBITY_WAITING_IN_INDEX | PROBITY_WAITING_IN_SCHED)) == 0
+               ? item->bytes : 0;
+}
+
 #ifdef PROBITY_DEBUG
 /* Checks the beginning of a long queue, so that a push still costs little. */
 int probity_queue_is_valid(const struct probity_queue *queue)
@@ -36,6 +42,7 @@ int probity_queue_push(struct probity_queue *queue, const struct probity_waiting
         return PROBITY_ERROR_MEMORY;
     queue->items = items;
     probity_assert(queue->count < queue->capacity);
+    queue->trace_bytes += trace_bytes_of(item);
     size_t at = queue->count++;
     for (; at > 0 && queue->items[(at - 1) / 2].key > item->key; at = (at - 1) / 2)
         queue->items[at] = queue->items[(at - 1) / 2];
@@ -49,6 +56,7 @@ struct probity_waiting probity_queue_pop(struct probity_queue *queue)
     size_t at = 0, child;
 
     probity_assert(first.key <= last.key);
+    queue->trace_bytes -= trace_bytes_of(&first);
     while ((child = 2 * at + 1) < queue->count) {
         child += child + 1 < queue->count && queue->items[child + 1].key < queue->items[child].key;
         if (last.key <= queue->items[child].key)

@@ -8,6 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bit of a waiting block's offset: it is in the index, and not in the trace. */
+#define PROBITY_WAITING_IN_INDEX (UINT64_C(1) << 63)
+
+/* The same: it is in TRACE.sched. */
+#define PROBITY_WAITING_IN_SCHED (UINT64_C(1) << 62)
+
 struct probity_waiting {
     uint64_t key;     /* merge time at which it opens: ticks or wall ns */
     uint64_t tick;    /* its first tick, or earlier */
@@ -19,6 +25,7 @@ struct probity_waiting {
 struct probity_queue {
     struct probity_waiting *items;
     size_t count, capacity;
+    uint64_t trace_bytes; /* of the blocks that are in traces */
 };
 
 /* Whether no item is earlier than the one above it. */

@@ -15,6 +15,7 @@ enum { BATCH_BYTES = 16384 };
 
 struct probity_runs {
     const uint8_t *at, *end; /* items not taken yet */
+    int is_before_other;     /* they end before an event that is not in a run */
     struct probity_ahead_facts facts;
     struct probity_ahead_places places;
     _Alignas(64) uint8_t items[BATCH_BYTES];
@@ -107,9 +108,15 @@ static size_t next(struct probity_merge *merge, struct probity_runs **runs, uint
     }
     if (all->at == all->end) {
         struct probity_ahead_room room = {all->items, all->items + BATCH_BYTES};
+        if (all->is_before_other) { /* the attempt would cost as much as a short run */
+            all->is_before_other = 0;
+            return 0;
+        }
         probity_ahead_hits(merge, &all->places, end_ns, &room);
         all->at = all->items;
         all->end = room.at;
+        all->is_before_other = room.at > all->items &&
+                               room.end - room.at >= PROBITY_AHEAD_EVENT_BYTES_MAX;
     }
     return probity_ahead_next_run(&all->facts, &all->at, all->end, end_ns, ret_run);
 }

@@ -25,12 +25,6 @@
 #include "reader/sched.h"
 #include "reader/hit_count.h"
 
-/* Bit of a waiting block's offset: it is in the index, and not in the trace. */
-#define PROBITY_WAITING_IN_INDEX (UINT64_C(1) << 63)
-
-/* The same: it is in TRACE.sched. */
-#define PROBITY_WAITING_IN_SCHED (UINT64_C(1) << 62)
-
 /* A chunk of the spool has its index instead of an offset. */
 static inline int probity_waiting_is_in_sched(const struct probity_waiting *waiting)
 {

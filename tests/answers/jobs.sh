@@ -47,7 +47,9 @@ same_alone() {
     for words in report 'report --by-thread' 'report --json' 'report --corrected' tree \
                  'tree --by-thread' 'tree --json' threads 'threads --json' 'hist *' \
                  'hist --self *' 'hist --cpu *' 'report --columns calls,elapsed,parallelism' \
-                 'hist --start-probe 1 --end-probe 3'; do
+                 'hist --start-probe 1 --end-probe 3' timeline 'timeline --json' \
+                 'timeline --since 30% --until 70%' \
+                 'why --function * --limit 3' 'why --function * --since 40%'; do
         ((RANDOM % ${SHARE:-1} == 0)) || continue
         read -ra command <<< "$words"
         one 1 alone "${command[@]}" --tid "$tids" "$1"

@@ -73,7 +73,8 @@ check_goldens() {
 # As the program reports, values are evaluated exactly once, or not at all if switched off.
 check_evaluations() {
     record "$PROGRAMS/fntrace_values"
-    expect "C: evaluations" "level 5: value 4, 3 evaluations
+    expect "C: evaluations" "variable lengths: 7 evaluations, 1 rows
+level 5: value 4, 3 evaluations
 level 1: value 0, 0 evaluations
 level 3: value 1, 0 evaluations" "$(cat out)"
     record "$PROGRAMS/fntrace_values_cxx"
@@ -174,7 +175,8 @@ check_not_compiled_in() {
     expect "compiled out: what is called" "" "$(nm off.o | grep -i probity)"
     build off off.c
     "$WORK/off" > out
-    expect "compiled out: evaluations" "level 5: value 0, 0 evaluations
+    expect "compiled out: evaluations" "variable lengths: 0 evaluations, 0 rows
+level 5: value 0, 0 evaluations
 level 1: value 0, 0 evaluations
 level 3: value 0, 0 evaluations" "$(cat out)"
 }

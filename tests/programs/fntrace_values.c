@@ -341,6 +341,24 @@ static void effects(int level)
     evaluations = 0;
 }
 
+/* Whose sizes are not known to the compiler: their operands, too, are evaluated once. */
+static void variable_lengths(int count)
+{
+    char texts[2][4] = {"one", "two"}, (*text)[count] = (void *)texts;
+    unsigned char bytes[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}}, (*byte)[count] = (void *)bytes;
+    int numbers[2][4] = {{0}}, (*number)[count] = (void *)numbers;
+    FN_FUNC(FN_VOID, FN_0);
+
+    FN_PARAM(text[once(1)]);
+    FN_PARAM(byte[once(1)]);
+    FN_PARAM(number[once(1)]);
+    FN_PARAM(number += once(1));
+    FN_OUTPUT(text[once(0)], " ", byte[once(0)], " ", text[once(1)]);
+    printf("variable lengths: %d evaluations, %d rows\n", evaluations,
+           (int)((int (*)[4])(void *)number - numbers));
+    evaluations = 0;
+}
+
 static struct point returns_point(int x)
 {
     struct point result = {x, 0};
@@ -401,6 +419,7 @@ int main(void)
     returns_long_double();
     returns_enum();
     evaluations = 0;
+    variable_lengths(4);
     effects(5);
     FN_INSTRUMENT_LEVEL(FN_1, FN_1);
     effects(1);

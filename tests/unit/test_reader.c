@@ -445,6 +445,52 @@ static void many_blocks_pass_through(void **state)
     unlink(make.path);
 }
 
+/* What the progress of a pass has reached. */
+struct reached {
+    uint64_t done, total, step_max;
+};
+
+static void note_progress(void *context, uint64_t done, uint64_t total)
+{
+    struct reached *reached = context;
+
+    assert_true(done >= reached->done && done <= total);
+    if (done - reached->done > reached->step_max)
+        reached->step_max = done - reached->done;
+    reached->done = done;
+    reached->total = total;
+}
+
+/* The progress is that of the blocks read, also if the scan finds a SYNC only after all of them. */
+static void progress_advances_between_two_syncs(void **state)
+{
+    enum { BLOCKS = 256 };
+    struct reached reached = {0, 0, 0};
+    const struct probity_reader_options options = {.progress = note_progress,
+                                                   .progress_context = &reached};
+    struct probity_reader *reader = NULL;
+
+    (void)state;
+    make_start(&make);
+    for (uint64_t i = 0; i < BLOCKS; i++)
+        make_data(&make, (struct probity_data){.thread = 1},
+                  (struct make_hit[]){{1000100 + i, 2, 0}}, 1);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(1003000), 1003000);
+    make_write(&make, "progress");
+    const char *path = make.path;
+    assert_int_equal(probity_reader_open(&path, 1, &options, NULL, &reader), 0);
+
+    reached = (struct reached){0, 0, 0};
+    for (uint64_t i = 0; i < BLOCKS; i++)
+        assert_non_null(next_hit(reader));
+    assert_null(next_hit(reader));
+    assert_int_equal(reached.done, reached.total);
+    assert_int_equal(reached.total, make.used);
+    assert_true(reached.step_max < make.used / 10);
+    probity_reader_close(reader);
+    unlink(make.path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +510,7 @@ int main(void)
         cmocka_unit_test(what_is_no_trace_is_refused),
         cmocka_unit_test(without_end_and_spool_a_trace_is_not_complete),
         cmocka_unit_test(many_blocks_pass_through),
+        cmocka_unit_test(progress_advances_between_two_syncs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

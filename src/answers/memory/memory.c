@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/same_function.h"
+#include "analysis/scopes_run.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "probity.h"
@@ -51,13 +52,12 @@ struct probity_memory {
  */
 
 /* Paths beyond the limit end at the caller that has a node. */
-static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+static void open_path(struct probity_memory *memory, struct probity_scope *scope,
+                      uint32_t thread_slot)
 {
-    struct probity_memory *memory = context;
     const struct probity_function_key key = {scope->function, scope->trace, scope->number};
     const struct probity_scope *caller =
-        scope->depth > 0 ? probity_scopes_at(memory->scopes, event->thread_slot, scope->depth - 1)
-                         : NULL;
+        scope->depth > 0 ? probity_scopes_at(memory->scopes, thread_slot, scope->depth - 1) : NULL;
     struct probity_tree_node *parent = caller != NULL ? caller->user : &memory->paths.root;
 
     if (*scope->of_function == NULL)
@@ -79,6 +79,11 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
     if (node != NULL)
         parent->recent = node;
     scope->user = node != NULL ? node : parent;
+}
+
+static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+{
+    open_path(context, scope, event->thread_slot);
 }
 
 static const struct probity_tree_node *path_of(const struct probity_memory *memory,
@@ -394,6 +399,40 @@ int probity_memory_put(struct probity_memory *memory, const struct probity_event
     if (event->role == PROBITY_ROLE_FREE && event->object != 0)
         end_at(memory, event);
     return 0;
+}
+
+static inline void opened_in_run(void *context, struct probity_scope *scope,
+                                 const struct probity_run *run, size_t at)
+{
+    (void)at;
+    open_path(context, scope, run->event->thread_slot);
+}
+
+static inline void left_in_run(void *context, const struct probity_scope *scope,
+                               const struct probity_run *run, size_t at)
+{
+    (void)context;
+    (void)scope;
+    (void)run;
+    (void)at;
+}
+
+/* Its events have no objects. */
+int probity_memory_put_run(struct probity_memory *memory, const struct probity_run *run)
+{
+    const struct probity_scopes_run_steps steps = {
+        {.opened = on_opened, .context = memory}, opened_in_run, left_in_run, NULL};
+    int error = 0, is_before = 1;
+
+    for (size_t i = 0; i < run->count; i++)
+        is_before &= run->events[i].wall_ns < memory->options.to_ns;
+    if (!is_before) {
+        for (size_t i = 0; error == 0 && i < run->count; i++)
+            error = probity_memory_put(memory, probity_run_event_at(run, i));
+        return error;
+    }
+    error = probity_scopes_put_run(memory->scopes, run, steps);
+    return error != 0 ? error : memory->error;
 }
 
 void probity_memory_finish(struct probity_memory *memory)

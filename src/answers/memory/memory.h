@@ -73,6 +73,11 @@ int probity_memory_open(const struct probity_memory_options *options,
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_memory_put(struct probity_memory *memory, const struct probity_event *event);
 
+struct probity_run;
+
+/* Takes a run of events (reader/run.h) in the same way. */
+int probity_memory_put_run(struct probity_memory *memory, const struct probity_run *run);
+
 /* Nothing may be added afterwards. */
 void probity_memory_finish(struct probity_memory *memory);
 

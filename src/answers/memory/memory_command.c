@@ -58,6 +58,14 @@ static int put_event(void *context, const struct probity_event *event)
     return error == 0 ? probity_mappings_put(&call->mappings, event) : error;
 }
 
+/* No mapping is declared in it. */
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct memory_call *call = context;
+
+    return probity_memory_put_run(call->memory, run);
+}
+
 /* "parse_line parse.c:41", else "parse_line+0x41", else "libx.so+0x1234". */
 static void name_place(void *context, const struct probity_memory_leaf *leaf, char *ret_text,
                        size_t bytes)
@@ -156,8 +164,8 @@ static void release(void *context)
 static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
-        .run = run_on, .open = open_memory, .put = put_event, .finish = finish_memory,
-        .print = print_memory, .release = release, .is_windowed = 1,
+        .run = run_on, .open = open_memory, .put = put_event, .put_run = put_run,
+        .finish = finish_memory, .print = print_memory, .release = release, .is_windowed = 1,
         .has_past_of_functions = 1};
     struct memory_call call = {
         .answer = {.command = &cli_command_memory, .steps = &steps, .context = &call,

@@ -293,8 +293,9 @@ close_call(struct probity_report *report, const struct probity_scope *scope,
         report->error = PROBITY_ERROR_MEMORY;
 }
 
-static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
-                      uint32_t thread_slot, const struct probity_event *event)
+static inline __attribute__((always_inline)) void
+on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+          uint32_t thread_slot, const struct probity_event *event)
 {
     (void)event;
     close_call(context, scope, how, thread_slot);
@@ -411,25 +412,23 @@ static inline void opened_in_run(void *context, struct probity_scope *scope,
         on_opened(context, scope, probity_run_event_at(run, at));
 }
 
-static inline void left_in_run(void *context, const struct probity_scope *scope,
-                               uint32_t thread_slot)
+static inline void opened_shared_in_run(void *context, struct probity_scope *scope,
+                                        const struct probity_run *run, size_t at)
 {
-    close_call(context, scope, PROBITY_SCOPE_LEFT, thread_slot);
-}
-
-static int put_in_run(void *context, const struct probity_event *event)
-{
-    return probity_report_put(context, event);
+    on_opened_shared(context, scope, probity_run_event_at(run, at));
 }
 
 int probity_report_put_run(struct probity_report *report, const struct probity_run *run)
 {
-    const struct probity_scopes_run_steps steps = {opened_in_run, left_in_run, put_in_run, report};
+    const struct probity_scopes_run_steps alone = {{on_opened, on_closed, report}, opened_in_run,
+                                                   NULL, NULL};
+    const struct probity_scopes_run_steps shared = {{on_opened_shared, on_closed_shared, report},
+                                                    opened_shared_in_run, NULL, NULL};
 
-    probity_assert(report->other_count == 0);
     if (__builtin_expect(report->error != 0, 0))
         return report->error; /* of the events before */
-    return probity_scopes_put_run(report->scopes, run, steps);
+    return report->other_count > 0 ? probity_scopes_put_run(report->scopes, run, shared)
+                                   : probity_scopes_put_run(report->scopes, run, alone);
 }
 
 /* Threads of added rows are numbered after all slots of a reader. */

@@ -107,8 +107,8 @@ enum { PROBITY_REPORT_SHARES_MAX = 2 };
 
 /* Before the first event: shares the scopes of the report with another analysis of the same events,
  * with the same range and costs. That one takes each event before the report does, and is finished
- * after it. The listener may not use the first element of of_function. Returns the scopes, which
- * live as long as the report. */
+ * after it. The listener may not use the first element of of_function; for a scope that is left in
+ * a run, it gets no event. Returns the scopes, which live as long as the report. */
 const struct probity_scopes *probity_report_share(struct probity_report *report,
                                                   const struct probity_scopes_listener *listener);
 
@@ -118,7 +118,7 @@ int probity_report_put(struct probity_report *report, const struct probity_event
 
 struct probity_run;
 
-/* Takes a run of events (reader/run.h) in the same way, unless the scopes are shared. */
+/* Takes a run of events (reader/run.h) in the same way. */
 int probity_report_put_run(struct probity_report *report, const struct probity_run *run);
 
 /* Adds sums computed elsewhere. The row's `thread` must not be NULL. It and the histogram are

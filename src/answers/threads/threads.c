@@ -165,20 +165,6 @@ static inline void opened_in_run(void *context, struct probity_scope *scope,
     on_opened(context, scope, run->event);
 }
 
-static inline void left_in_run(void *context, const struct probity_scope *scope,
-                               uint32_t thread_slot)
-{
-    on_closed(context, scope, PROBITY_SCOPE_LEFT, thread_slot, NULL);
-}
-
-static int put_to_scopes(void *context, const struct probity_event *event)
-{
-    struct probity_threads *threads = context;
-    const struct probity_scopes_listener listener = probity_threads_listener(threads);
-
-    return probity_scopes_put(threads->own_scopes, event, &listener);
-}
-
 /* The states at other records than the first and last do not matter. */
 static void add_records(struct probity_threads *threads, struct thread_item *item,
                         const struct probity_run *run)
@@ -204,18 +190,18 @@ static void add_records(struct probity_threads *threads, struct thread_item *ite
 
 int probity_threads_put_run(struct probity_threads *threads, const struct probity_run *run)
 {
-    const struct probity_scopes_run_steps steps = {opened_in_run, left_in_run, put_to_scopes,
-                                                   threads};
+    const struct probity_scopes_run_steps steps = {{on_opened, on_closed, threads}, opened_in_run,
+                                                   NULL, NULL};
     const struct probity_event *event = run->event;
     const struct probity_thread_label label = {event->trace, event->thread, event->tid, event->pid,
                                                NULL};
     struct thread_item *item = item_at(threads, event->thread_slot, &label);
 
-    probity_assert(threads->own_scopes != NULL);
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
     add_records(threads, item, run);
-    return probity_scopes_put_run(threads->own_scopes, run, steps);
+    return threads->own_scopes != NULL
+               ? probity_scopes_put_run(threads->own_scopes, run, steps) : 0;
 }
 
 int probity_threads_add(struct probity_threads *threads, const struct probity_thread_label *label,

@@ -60,7 +60,7 @@ int probity_threads_put(struct probity_threads *threads, const struct probity_ev
 
 struct probity_run;
 
-/* Takes a run of events (reader/run.h) in the same way, unless it follows other scopes. */
+/* Takes a run of events (reader/run.h) in the same way. */
 int probity_threads_put_run(struct probity_threads *threads, const struct probity_run *run);
 
 /* Adds a thread whose sums were computed elsewhere. The label is copied. Returns 0 or

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/scopes_run.h"
 #include "answers/timeline/timeline_internal.h"
 #include "base/array_grow.h"
 #include "probity.h"
@@ -133,6 +134,16 @@ static int make_way(struct timeline_thread *thread, const struct probity_scope *
     return error;
 }
 
+/* Makes a lane for a call of which no values are known yet. Returns 0 or PROBITY_ERROR_MEMORY. */
+static inline int reach_call(struct timeline_thread *thread, const struct probity_scope *scope)
+{
+    if (__builtin_expect(scope->depth >= thread->facts.depth, 0) &&
+        timeline_reach_depth(thread, scope->depth) != 0)
+        return PROBITY_ERROR_MEMORY;
+    thread->open[scope->depth].used = 0;
+    return 0;
+}
+
 static int open_call(struct probity_timeline *timeline, struct probity_scope *scope,
                      const struct probity_event *event)
 {
@@ -141,10 +152,9 @@ static int open_call(struct probity_timeline *timeline, struct probity_scope *sc
 
     if (error != 0 || thread == NULL || scope->depth >= PROBITY_TIMELINE_DEPTH_MAX)
         return error;
-    if (__builtin_expect(scope->depth >= thread->facts.depth, 0) &&
-        timeline_reach_depth(thread, scope->depth) != 0)
-        return PROBITY_ERROR_MEMORY;
-    thread->open[scope->depth].used = 0;
+    error = reach_call(thread, scope);
+    if (error != 0)
+        return error;
     if (__builtin_expect(event->kind == PROBITY_EVENT_CHECKPOINT, 0)) {
         timeline_keeper_drop(&timeline->keeper);
         return make_way(thread, scope);
@@ -193,11 +203,12 @@ static int close_call(struct probity_timeline *timeline, struct timeline_thread 
                       : error;
 }
 
-static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
-                      uint32_t thread_slot, const struct probity_event *event)
+/* event NULL: no values were recorded at its end. */
+static inline __attribute__((always_inline)) void
+end_call(struct probity_timeline *timeline, struct timeline_thread *thread,
+         const struct probity_scope *scope, enum probity_scope_end how,
+         const struct probity_event *event)
 {
-    struct probity_timeline *timeline = context;
-    struct timeline_thread *thread = timeline->by_slot[thread_slot];
     struct probity_timeline_span span = {.start_ns = scope->enter_wall_ns,
                                          .length_ns = scope->elapsed.wall_ns,
                                          .busy_ns = scope->elapsed.wall_ns,
@@ -205,8 +216,6 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
                                          .flags = flags_of(scope, how)};
     int error = 0;
 
-    if (thread == NULL)
-        return;
     if (timeline->options.is_window && thread->is_past && how == PROBITY_SCOPE_OPEN &&
         span.start_ns >= timeline->options.from_ns)
         timeline->open_after++;
@@ -219,11 +228,21 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         timeline->facts.calls_too_deep++;
         return;
     }
-    if (how == PROBITY_SCOPE_LEFT)
+    if (how == PROBITY_SCOPE_LEFT && event != NULL)
         error = timeline_keep_values(&thread->open[scope->depth], event);
     if (error == 0)
         error = close_call(timeline, thread, scope, &span);
     timeline->error = error != 0 ? error : timeline->error;
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_timeline *timeline = context;
+    struct timeline_thread *thread = timeline->by_slot[thread_slot];
+
+    if (thread != NULL)
+        end_call(timeline, thread, scope, how, event);
 }
 
 /* At a thread's first record after the range: calls from before it that are still open are cut
@@ -281,14 +300,14 @@ static int add_mark(struct probity_timeline *timeline, struct timeline_thread *t
 }
 
 /* Adds an interval in which the thread was off the CPU for some time; exactly when is unknown. */
-static int add_stretch(struct probity_timeline *timeline, struct timeline_thread *thread,
-                       const struct probity_event *event)
+static inline int add_stretch(struct probity_timeline *timeline, struct timeline_thread *thread,
+                              uint64_t now_ns, uint64_t now_cpu_ns)
 {
     uint64_t since_ns = thread->wall_ns;
-    uint64_t wall_ns = event->wall_ns > since_ns ? event->wall_ns - since_ns : 0;
-    uint64_t cpu_ns = event->cpu_ns > thread->cpu_ns ? event->cpu_ns - thread->cpu_ns : 0;
+    uint64_t wall_ns = now_ns > since_ns ? now_ns - since_ns : 0;
+    uint64_t cpu_ns = now_cpu_ns > thread->cpu_ns ? now_cpu_ns - thread->cpu_ns : 0;
 
-    thread->wall_ns = event->wall_ns;
+    thread->wall_ns = now_ns;
     thread->cpu_ns += cpu_ns;
     thread->facts.is_cpu_known = 1;
     if (since_ns == 0 || wall_ns < cpu_ns + OFF_MIN_NS)
@@ -301,8 +320,8 @@ static int add_stretch(struct probity_timeline *timeline, struct timeline_thread
     return timeline_add_span(timeline, &thread->facts.stretches, &span);
 }
 
-static void extend(struct probity_timeline_facts *facts, struct probity_timeline_thread *thread,
-                   uint64_t wall_ns)
+static inline void extend(struct probity_timeline_facts *facts,
+                          struct probity_timeline_thread *thread, uint64_t wall_ns)
 {
     if (thread->first_ns == 0 || wall_ns < thread->first_ns)
         thread->first_ns = wall_ns;
@@ -331,7 +350,7 @@ static int put_record(struct probity_timeline *timeline, struct timeline_thread 
     int error = 0;
 
     if (event->cpu_known)
-        error = add_stretch(timeline, thread, event);
+        error = add_stretch(timeline, thread, event->wall_ns, event->cpu_ns);
     if (error == 0 && event->kind == PROBITY_EVENT_PARAMETERS)
         error = add_parameters(timeline, thread, event);
     int is_in = timeline_is_inside(timeline, event->wall_ns);
@@ -358,7 +377,8 @@ static int put_after(struct probity_timeline *timeline, const struct probity_eve
         return 0;
     thread->is_past = 1;
     extend(&timeline->facts, &thread->facts, event->wall_ns);
-    int error = event->cpu_known ? add_stretch(timeline, thread, event) : 0;
+    int error =
+        event->cpu_known ? add_stretch(timeline, thread, event->wall_ns, event->cpu_ns) : 0;
     struct probity_event lasted = *event;
     lasted.kind = PROBITY_EVENT_MESSAGE; /* it changes no scope */
     return error == 0 ? probity_scopes_put(timeline->scopes, &lasted, &listener) : error;
@@ -396,6 +416,79 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
     error = probity_scopes_put(timeline->scopes, event, &listener);
     if (error == 0 && thread != NULL && event->kind == PROBITY_EVENT_THREAD_NAME)
         error = set_name(thread, event);
+    return error != 0 ? error : timeline->error;
+}
+
+/* ---- Runs --------------------------------------------------------------------------------------
+ */
+
+/* What an enter or leave says about its thread, as put_record(). */
+static inline void take_record(struct probity_timeline *timeline, struct timeline_thread *thread,
+                               const struct probity_run *run, size_t at)
+{
+    const struct probity_run_event *record = &run->events[at];
+
+    if (record->wall_ns > timeline->latest_ns)
+        timeline->latest_ns = record->wall_ns;
+    if (run->event->cpu_known &&
+        add_stretch(timeline, thread, record->wall_ns, record->cpu_ns) != 0)
+        timeline->error = PROBITY_ERROR_MEMORY;
+    if (timeline->options.is_window || timeline_is_inside(timeline, record->wall_ns))
+        extend(&timeline->facts, &thread->facts, record->wall_ns);
+}
+
+static inline void opened_in_run(void *context, struct probity_scope *scope,
+                                 const struct probity_run *run, size_t at)
+{
+    struct probity_timeline *timeline = context;
+    struct timeline_thread *thread = timeline->by_slot[run->event->thread_slot];
+
+    take_record(timeline, thread, run, at);
+    if (scope->depth < PROBITY_TIMELINE_DEPTH_MAX && reach_call(thread, scope) != 0)
+        timeline->error = PROBITY_ERROR_MEMORY;
+}
+
+static inline void left_in_run(void *context, const struct probity_scope *scope,
+                               const struct probity_run *run, size_t at)
+{
+    struct probity_timeline *timeline = context;
+    struct timeline_thread *thread = timeline->by_slot[run->event->thread_slot];
+
+    take_record(timeline, thread, run, at);
+    end_call(timeline, thread, scope, PROBITY_SCOPE_LEFT, NULL);
+}
+
+static int put_in_run(void *context, const struct probity_event *event)
+{
+    return probity_timeline_put(context, event);
+}
+
+/* Whether the thread is in the list, and the range ends later. */
+static int is_usual(const struct probity_timeline *timeline, const struct probity_run *run)
+{
+    uint32_t slot = run->event->thread_slot;
+    const struct timeline_thread *thread =
+        slot < timeline->slot_count ? timeline->by_slot[slot] : NULL;
+    uint64_t to_ns = timeline->options.to_ns;
+    int is_before = 1;
+
+    for (size_t i = 0; to_ns != UINT64_MAX && i < run->count; i++)
+        is_before &= run->events[i].wall_ns < to_ns;
+    return thread != NULL && thread->is_listed && is_before;
+}
+
+int probity_timeline_put_run(struct probity_timeline *timeline, const struct probity_run *run)
+{
+    const struct probity_scopes_run_steps steps = {
+        {on_opened, on_closed, timeline}, opened_in_run, left_in_run, put_in_run};
+    int error = 0;
+
+    if (!is_usual(timeline, run)) {
+        for (size_t i = 0; error == 0 && i < run->count; i++)
+            error = probity_timeline_put(timeline, probity_run_event_at(run, i));
+        return error;
+    }
+    error = probity_scopes_put_run(timeline->scopes, run, steps);
     return error != 0 ? error : timeline->error;
 }
 

@@ -185,6 +185,11 @@ int probity_timeline_open(const struct probity_timeline_options *options,
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_timeline_put(struct probity_timeline *timeline, const struct probity_event *event);
 
+struct probity_run;
+
+/* Takes a run of events (reader/run.h) in the same way. */
+int probity_timeline_put_run(struct probity_timeline *timeline, const struct probity_run *run);
+
 /* Number of calls that began in the range and have not ended. */
 uint64_t probity_timeline_pending(const struct probity_timeline *timeline);
 

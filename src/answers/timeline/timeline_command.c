@@ -34,6 +34,13 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_timeline_put(call->timeline, event);
 }
 
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct timeline_call *call = context;
+
+    return probity_timeline_put_run(call->timeline, run);
+}
+
 static int finish_timeline(void *context, const struct probity_reader *reader)
 {
     struct timeline_call *call = context;
@@ -82,9 +89,9 @@ static int run_on(void *context, char **names, size_t count)
 static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
-        .open = open_timeline, .put = put_event, .finish = finish_timeline, .print = print_timeline,
-        .release = release, .run = run_on, .is_windowed = 1, .has_next = 1,
-        .has_past_of_functions = 1};
+        .open = open_timeline, .put = put_event, .put_run = put_run, .finish = finish_timeline,
+        .print = print_timeline, .release = release, .run = run_on, .is_windowed = 1,
+        .has_next = 1, .has_past_of_functions = 1};
     struct timeline_call call = {
         .answer = {.command = &cli_command_timeline, .steps = &steps, .context = &call}};
 

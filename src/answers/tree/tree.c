@@ -296,8 +296,9 @@ close_call(struct probity_tree *tree, const struct probity_scope *scope,
     report_sums(tree, node, scope->enter_wall_ns, sums, 0);
 }
 
-static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
-                      uint32_t thread_slot, const struct probity_event *event)
+static inline __attribute__((always_inline)) void
+on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+          uint32_t thread_slot, const struct probity_event *event)
 {
     (void)event;
     close_call(context, scope, how, thread_slot);
@@ -402,25 +403,14 @@ static inline void opened_in_run(void *context, struct probity_scope *scope,
         scope->user = parent->recent;
 }
 
-static inline void left_in_run(void *context, const struct probity_scope *scope,
-                               uint32_t thread_slot)
-{
-    close_call(context, scope, PROBITY_SCOPE_LEFT, thread_slot);
-}
-
-static int put_in_run(void *context, const struct probity_event *event)
-{
-    return probity_tree_put(context, event);
-}
-
 int probity_tree_put_run(struct probity_tree *tree, const struct probity_run *run)
 {
-    const struct probity_scopes_run_steps steps = {opened_in_run, left_in_run, put_in_run, tree};
+    const struct probity_scopes_run_steps steps = {{on_opened, on_closed, tree}, opened_in_run,
+                                                   NULL, NULL};
 
-    probity_assert(tree->own_scopes != NULL);
     if (__builtin_expect(tree->error != 0, 0))
         return tree->error; /* of the events before */
-    return probity_scopes_put_run(tree->own_scopes, run, steps);
+    return tree->own_scopes != NULL ? probity_scopes_put_run(tree->own_scopes, run, steps) : 0;
 }
 
 const struct probity_scopes_listener *probity_tree_listener(const struct probity_tree *tree)

@@ -67,7 +67,7 @@ int probity_tree_put(struct probity_tree *tree, const struct probity_event *even
 
 struct probity_run;
 
-/* Takes a run of events (reader/run.h) in the same way, unless it follows other scopes. */
+/* Takes a run of events (reader/run.h) in the same way. */
 int probity_tree_put_run(struct probity_tree *tree, const struct probity_run *run);
 
 /* Before the first event: makes the tree from the scopes of another analysis, which calls the

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/scopes_run.h"
 #include "answers/why/why_internal.h"
 #include "base/array_grow.h"
 #include "probity_typed.h"
@@ -205,15 +206,19 @@ static void remove_unit(struct probity_why *why, struct why_thread *thread, size
             (thread->count - index) * sizeof(struct why_unit *));
 }
 
+/* The scope stores the group, so that it is looked up only once per function and thread. */
 static struct probity_why_group *group_of(struct probity_why *why,
                                           const struct probity_scope *scope)
 {
     const struct probity_function_key key = {scope->function, scope->trace, scope->number};
-    struct probity_why_group *group =
-        (struct probity_why_group *)probity_same_function_at(&why->groups, &key);
+    struct probity_why_group *group = *scope->of_function;
 
+    if (group != NULL)
+        return group;
+    group = (struct probity_why_group *)probity_same_function_at(&why->groups, &key);
     if (group == NULL || (group->node_count == 0 && why_group_begin(group, &key) != 0))
         return NULL;
+    *scope->of_function = group;
     return group;
 }
 
@@ -222,30 +227,43 @@ static int is_in_range(const struct probity_why *why, uint64_t ns)
     return ns >= why->options.from_ns && (why->options.to_ns == 0 || ns < why->options.to_ns);
 }
 
-static void on_opened(void *context, struct probity_scope *scope,
-                      const struct probity_event *event)
+/* Adds the scope to the thread's units. Returns whether it is one itself. */
+static inline int enter_units(struct probity_why *why, const struct probity_scope *scope,
+                              uint32_t thread_slot)
 {
-    struct probity_why *why = context;
     const struct probity_why_options *options = &why->options;
-    struct why_thread *thread = &why->threads[event->thread_slot];
+    struct why_thread *thread = &why->threads[thread_slot];
 
     for (size_t i = 0; i < thread->count && why->error == 0; i++)
         why->error = why_unit_enter(thread->units[i], scope);
-    if (why->error != 0 || options->is_like == NULL || scope->function == NULL ||
-        scope->recursion > 0 || scope->is_untimed || !is_in_range(why, scope->enter_wall_ns) ||
-        !options->is_like(options->context, scope->function))
-        return;
+    return why->error == 0 && options->is_like != NULL && scope->function != NULL &&
+           scope->recursion == 0 && !scope->is_untimed && is_in_range(why, scope->enter_wall_ns) &&
+           options->is_like(options->context, scope->function);
+}
+
+static void begin_call(struct probity_why *why, const struct probity_scope *scope,
+                       const struct probity_event *event)
+{
     struct probity_why_group *group = group_of(why, scope);
+
     if (group == NULL)
         why->error = PROBITY_ERROR_MEMORY;
     else
         begin_unit(why, event, group, scope);
 }
 
-static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
-                      uint32_t thread_slot, const struct probity_event *event)
+static void on_opened(void *context, struct probity_scope *scope,
+                      const struct probity_event *event)
 {
     struct probity_why *why = context;
+
+    if (enter_units(why, scope, event->thread_slot))
+        begin_call(why, scope, event);
+}
+
+static inline void leave_units(struct probity_why *why, const struct probity_scope *scope,
+                               enum probity_scope_end how, uint32_t thread_slot, int is_cpu_known)
+{
     struct why_thread *thread =
         thread_slot < why->thread_count ? &why->threads[thread_slot] : NULL;
 
@@ -255,12 +273,18 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
             why->error = why_unit_leave(unit, scope);
             continue;
         }
-        unit->has_cpu = event != NULL && event->cpu_known;
+        unit->has_cpu = is_cpu_known;
         if (probity_scope_end_is_recorded(how))
             why->error = count_unit(why, unit, unit->from_ns + scope->elapsed.wall_ns,
                                     scope->elapsed.cpu_ns);
         remove_unit(why, thread, i - 1);
     }
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    leave_units(context, scope, how, thread_slot, event != NULL && event->cpu_known);
 }
 
 static int put_marks(struct probity_why *why, const struct probity_event *event)
@@ -343,6 +367,46 @@ int probity_why_put(struct probity_why *why, const struct probity_event *event)
         return error != 0 ? error : why->error;
     mark_thread(why, event);
     return put_marks(why, event);
+}
+
+static inline void opened_in_run(void *context, struct probity_scope *scope,
+                                 const struct probity_run *run, size_t at)
+{
+    if (enter_units(context, scope, run->event->thread_slot))
+        begin_call(context, scope, probity_run_event_at(run, at));
+}
+
+static inline void left_in_run(void *context, const struct probity_scope *scope,
+                               const struct probity_run *run, size_t at)
+{
+    (void)at;
+    leave_units(context, scope, PROBITY_SCOPE_LEFT, run->event->thread_slot,
+                run->event->cpu_known);
+}
+
+static int put_in_run(void *context, const struct probity_event *event)
+{
+    return probity_why_put(context, event);
+}
+
+/* Without waits, neither paths in other threads nor marks matter. */
+int probity_why_put_run(struct probity_why *why, const struct probity_run *run)
+{
+    const struct probity_scopes_run_steps steps = {
+        {on_opened, on_closed, why}, opened_in_run, left_in_run, put_in_run};
+    int error = 0;
+
+    if (!why->options.has_no_waits) {
+        for (size_t i = 0; error == 0 && i < run->count; i++)
+            error = probity_why_put(why, probity_run_event_at(run, i));
+        return error;
+    }
+    error = know_thread(why, run->event->thread_slot);
+    if (error == 0)
+        error = probity_path_note_thread(why->path, probity_run_event_at(run, 0));
+    if (error == 0)
+        error = probity_scopes_put_run(why->scopes, run, steps);
+    return error != 0 ? error : why->error;
 }
 
 uint64_t probity_why_pending(const struct probity_why *why)

@@ -159,6 +159,11 @@ void probity_why_choose(struct probity_why *why, uint64_t at_ns);
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_why_put(struct probity_why *why, const struct probity_event *event);
 
+struct probity_run;
+
+/* Takes a run of events (reader/run.h) in the same way. */
+int probity_why_put_run(struct probity_why *why, const struct probity_run *run);
+
 /* Number of calls and spans that began in the range and have not ended. */
 uint64_t probity_why_pending(const struct probity_why *why);
 

@@ -99,6 +99,15 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_why_put(call->why, event);
 }
 
+/* The time of a dump may be in the run. */
+static int put_run(void *context, const struct probity_run *run)
+{
+    struct why_call *call = context;
+
+    return call->is_of_dump && !call->is_reached ? cli_query_put_each(run, put_event, call)
+                                                 : probity_why_put_run(call->why, run);
+}
+
 static uint64_t count_pending(void *context)
 {
     const struct why_call *call = context;
@@ -237,9 +246,9 @@ static void release(void *context)
 static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
-        .run = run_on, .open = open_why, .put = put_event, .finish = finish_why,
-        .print = print_why, .release = release, .pending = count_pending, .is_windowed = 1,
-        .has_waits = 1, .resumes_waits = CLI_QUERY_WAITS_BEFORE};
+        .run = run_on, .open = open_why, .put = put_event, .put_run = put_run,
+        .finish = finish_why, .print = print_why, .release = release, .pending = count_pending,
+        .is_windowed = 1, .has_waits = 1, .resumes_waits = CLI_QUERY_WAITS_BEFORE};
     struct why_call call = {
         .answer = {.command = &cli_command_why, .steps = &steps, .context = &call,
                    .has_states = 1, .has_all_tids = 1},
