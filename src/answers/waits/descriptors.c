@@ -19,7 +19,8 @@ enum { TEXT_MAX = DESCRIPTOR_TEXT_MAX };
 
 /* The values of an event, by name. */
 struct call_values {
-    int64_t fd, other, result; /* other: next to fd in the leave of a pair */
+    /* other: next to fd in the leave of a pair; last: of a range that begins with fd. -1: none */
+    int64_t fd, other, last, result;
     char path[TEXT_MAX], peer[TEXT_MAX];
 };
 
@@ -47,12 +48,14 @@ static void take_values(const struct probity_event *event, struct call_values *r
     struct probity_value_walk walk = probity_value_walk_of(event);
     struct probity_value_view view;
 
-    *ret_values = (struct call_values){.fd = -1, .other = -1, .result = -1};
+    *ret_values = (struct call_values){.fd = -1, .other = -1, .last = -1, .result = -1};
     while (probity_value_walk_next(&walk, &view)) {
         if (strcmp(view.text, "fd") == 0)
             ret_values->fd = integer_of(&view);
         else if (strcmp(view.text, "fd2") == 0)
             ret_values->other = integer_of(&view);
+        else if (strcmp(view.text, "last") == 0)
+            ret_values->last = integer_of(&view);
         else if (strcmp(view.text, "result") == 0)
             ret_values->result = integer_of(&view);
         else if (strcmp(view.text, "path") == 0)
@@ -164,6 +167,23 @@ static void begin_close(struct probity_descriptors *descriptors, uint32_t trace,
     snprintf(item->kind == PROBITY_DESCRIPTOR_PEER ? call->peer : call->path, TEXT_MAX, "%s",
              item->name);
     forget(descriptors, key);
+}
+
+/* Descriptors of a range lose their names. The next item is found before one is removed. */
+static void begin_close_range(struct probity_descriptors *descriptors, uint32_t trace,
+                              struct descriptor_call *call, int64_t last)
+{
+    const uint64_t from = descriptor_key(trace, call->fd), to = descriptor_key(trace, last);
+    const struct descriptor *item = NULL, *next;
+
+    if (call->fd < 0 || last < call->fd)
+        return;
+    call->fd = -1; /* the call is not about one descriptor */
+    for (item = probity_hashtable_next(&descriptors->items, NULL); item != NULL; item = next) {
+        next = probity_hashtable_next(&descriptors->items, item);
+        if (item->key >= from && item->key <= to)
+            forget(descriptors, item->key);
+    }
 }
 
 static int copy_descriptor(struct probity_descriptors *descriptors, uint32_t trace, int64_t from,
@@ -298,7 +318,9 @@ int probity_descriptors_put(struct probity_descriptors *descriptors,
         call->fd = values.fd;
         memcpy(call->path, values.path, TEXT_MAX);
         memcpy(call->peer, values.peer, TEXT_MAX);
-        if (is_named(event->function, "close") || is_named(event->function, "fclose"))
+        if (values.last >= 0)
+            begin_close_range(descriptors, event->trace, call, values.last);
+        else if (is_named(event->function, "close") || is_named(event->function, "fclose"))
             begin_close(descriptors, event->trace, call);
         return 0;
     }
