@@ -417,7 +417,7 @@ static inline void left_in_run(void *context, const struct probity_scope *scope,
     (void)at;
 }
 
-/* Its events have no objects. */
+/* The events of a run have no objects, so only their call paths matter. */
 int probity_memory_put_run(struct probity_memory *memory, const struct probity_run *run)
 {
     const struct probity_scopes_run_steps steps = {

@@ -58,7 +58,7 @@ static int put_event(void *context, const struct probity_event *event)
     return error == 0 ? probity_mappings_put(&call->mappings, event) : error;
 }
 
-/* No mapping is declared in it. */
+/* A run declares no mappings. */
 static int put_run(void *context, const struct probity_run *run)
 {
     struct memory_call *call = context;

@@ -108,9 +108,9 @@ int probity_report_open(const struct probity_report_options *options,
 enum { PROBITY_REPORT_SHARES_MAX = 2 };
 
 /* Before the first event: shares the scopes of the report with another analysis of the same events,
- * with the same range and costs. That one takes each event before the report does, and is finished
- * after it. The listener may not use the first element of of_function; for a scope that is left in
- * a run, it gets no event. Returns the scopes, which live as long as the report. */
+ * with the same range and costs. The other analysis takes each event before the report does, and is
+ * finished after it. Its listener may not use of_function[0], which the report uses. For a scope
+ * that is left in a run, it gets no event. Returns the scopes, which live as long as the report. */
 const struct probity_scopes *probity_report_share(struct probity_report *report,
                                                   const struct probity_scopes_listener *listener);
 

@@ -133,7 +133,7 @@ static int make_way(struct timeline_thread *thread, const struct probity_scope *
     return error;
 }
 
-/* Makes a lane for a call of which no values are known yet. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Makes a lane for a call, which has no known values yet. Returns 0 or PROBITY_ERROR_MEMORY. */
 static inline int reach_call(struct timeline_thread *thread, const struct probity_scope *scope)
 {
     if (__builtin_expect(scope->depth >= thread->facts.depth, 0) &&
@@ -202,7 +202,7 @@ static int close_call(struct probity_timeline *timeline, struct timeline_thread 
                       : error;
 }
 
-/* event NULL: no values were recorded at its end. */
+/* event NULL: no values were recorded at the end of the call. */
 static inline __attribute__((always_inline)) void
 end_call(struct probity_timeline *timeline, struct timeline_thread *thread,
          const struct probity_scope *scope, enum probity_scope_end how,
@@ -421,7 +421,7 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
 /* ---- Runs --------------------------------------------------------------------------------------
  */
 
-/* What an enter or leave says about its thread, as put_record(). */
+/* Like put_record(), for an enter or leave in a run. */
 static inline void take_record(struct probity_timeline *timeline, struct timeline_thread *thread,
                                const struct probity_run *run, size_t at)
 {
@@ -462,7 +462,7 @@ static int put_in_run(void *context, const struct probity_event *event)
     return probity_timeline_put(context, event);
 }
 
-/* Whether the thread is in the list, and the range ends later. */
+/* Whether the thread is in the list and the range ends after the run. */
 static int is_usual(const struct probity_timeline *timeline, const struct probity_run *run)
 {
     uint32_t slot = run->event->thread_slot;

@@ -17,7 +17,7 @@
  * around slow calls, in the busiest parts, and spread over the rest. The second pass is not needed
  * if all spans were kept in a compact form (timeline_kept.h).
  *
- *     events ──► put ... finish ──► look_closer ──► (events ──► put ... finish) ──► take_over
+ *     events ──► put ... finish ──► refine ──► (events ──► put ... finish) ──► take_over
  */
 #ifndef PROBITY_ANSWERS_TIMELINE_TIMELINE_H
 #define PROBITY_ANSWERS_TIMELINE_TIMELINE_H

@@ -80,8 +80,6 @@ void probity_tree_follow(struct probity_tree *tree, const struct probity_scopes 
 /* Closes open scopes. Call after the last put. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_tree_finish(struct probity_tree *tree);
 
-/* After finish: the node above all outermost functions, or by thread above one node per thread. Its
- * total is the sum of its children's. Valid until close. */
 /* Adds another tree, made with the same options from other threads of the same traces: all its
  * calls, after closing open ones as finish does, and its repairs. Its threads and the functions of
  * its reader must live as long as this tree. Returns 0 or PROBITY_ERROR_MEMORY. */
@@ -105,6 +103,8 @@ void probity_tree_add_repairs(struct probity_tree *tree,
 /* Whether two trees together have less than the maximum number of nodes: 1 or 0. */
 int probity_tree_fits(const struct probity_tree *left, const struct probity_tree *right);
 
+/* After finish: returns the node above all outermost functions or, by thread, above one node per
+ * thread. Its total is the sum of its children's. Valid until close. */
 struct probity_tree_node *probity_tree_root(struct probity_tree *tree);
 
 enum probity_tree_view {

@@ -19,7 +19,8 @@ enum { TEXT_MAX = DESCRIPTOR_TEXT_MAX };
 
 /* The values of an event, by name. */
 struct call_values {
-    /* other: next to fd in the leave of a pair; last: of a range that begins with fd. -1: none */
+    /* other: second descriptor in the leave of a pair; last: end of a range that begins with fd.
+     * -1: none */
     int64_t fd, other, last, result;
     char path[TEXT_MAX], peer[TEXT_MAX];
 };
@@ -169,7 +170,7 @@ static void begin_close(struct probity_descriptors *descriptors, uint32_t trace,
     forget(descriptors, key);
 }
 
-/* Descriptors of a range lose their names. The next item is found before one is removed. */
+/* Removes the names of a range of descriptors. The next item is found before one is removed. */
 static void begin_close_range(struct probity_descriptors *descriptors, uint32_t trace,
                               struct descriptor_call *call, int64_t last)
 {
@@ -178,7 +179,7 @@ static void begin_close_range(struct probity_descriptors *descriptors, uint32_t 
 
     if (call->fd < 0 || last < call->fd)
         return;
-    call->fd = -1; /* the call is not about one descriptor */
+    call->fd = -1; /* the call has no single descriptor */
     for (item = probity_hashtable_next(&descriptors->items, NULL); item != NULL; item = next) {
         next = probity_hashtable_next(&descriptors->items, item);
         if (item->key >= from && item->key <= to)

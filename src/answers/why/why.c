@@ -207,7 +207,7 @@ static void remove_unit(struct probity_why *why, struct why_thread *thread, size
             (thread->count - index) * sizeof(struct why_unit *));
 }
 
-/* The scope stores the group, so that it is looked up only once per function and thread. */
+/* The scope stores the group, so that the group is looked up only once per function and thread. */
 static struct probity_why_group *group_of(struct probity_why *why,
                                           const struct probity_scope *scope)
 {
@@ -228,7 +228,7 @@ static int is_in_range(const struct probity_why *why, uint64_t ns)
     return ns >= why->options.from_ns && (why->options.to_ns == 0 || ns < why->options.to_ns);
 }
 
-/* Adds the scope to the thread's units. Returns whether it is one itself. */
+/* Adds the scope to the thread's units. Returns whether it begins a unit itself. */
 static inline int enter_units(struct probity_why *why, const struct probity_scope *scope,
                               uint32_t thread_slot)
 {
@@ -390,7 +390,7 @@ static int put_in_run(void *context, const struct probity_event *event)
     return probity_why_put(context, event);
 }
 
-/* Without waits, neither paths in other threads nor marks matter. */
+/* Without waits, neither paths in other threads nor marks matter, so a run is taken as a whole. */
 int probity_why_put_run(struct probity_why *why, const struct probity_run *run)
 {
     const struct probity_scopes_run_steps steps = {

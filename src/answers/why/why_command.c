@@ -99,7 +99,8 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_why_put(call->why, event);
 }
 
-/* The time of a dump may be in the run. */
+/* Until the time of the dump is reached, takes each event on its own, because it may be in the
+ * run. */
 static int put_run(void *context, const struct probity_run *run)
 {
     struct why_call *call = context;
