@@ -298,7 +298,7 @@ static int add_mark(struct probity_timeline *timeline, struct timeline_thread *t
     return error == 0 ? timeline_add_span(timeline, &thread->facts.marks, &span) : error;
 }
 
-/* Adds an interval in which the thread was off the CPU for some time; it is unknown when. */
+/* Adds an interval in which the thread was off the CPU for some time; exactly when is unknown. */
 static inline int add_stretch(struct probity_timeline *timeline, struct timeline_thread *thread,
                               uint64_t now_ns, uint64_t now_cpu_ns)
 {

@@ -37,7 +37,7 @@ struct probity_pyramid {
 /* ---- The grid ----------------------------------------------------------------------------------
  */
 
-/* Returns the smallest power of two that is not smaller. */
+/* Returns the smallest power of two that is at least `least`. */
 static uint64_t power_of_two(uint64_t least)
 {
     uint64_t power = 1;

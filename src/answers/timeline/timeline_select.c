@@ -100,7 +100,7 @@ static int collect(struct choice *choice, const struct probity_timeline *timelin
     return 0;
 }
 
-/* The first cell at or after a time. */
+/* Returns the index of the first cell at or after a time. */
 static size_t cell_at(const struct choice *choice, uint64_t wall_ns)
 {
     uint64_t number = wall_ns / choice->unit_ns;
