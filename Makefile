@@ -49,10 +49,7 @@ DLOPEN ?=
 # Tests build with WERROR=-Werror; a user's newer compiler may have more warnings.
 WERROR ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
-# With gcc's sanitizers, -Og compiles the largest files in half the time of -O1; one warning is then a false
-# alarm. Clang's -Og is -O1.
-SANITIZE_OPTIMIZE := $(if $(findstring clang,$(CC)),-O1,-Og -Wno-maybe-uninitialized)
-OPTIMIZE := $(if $(SANITIZE),$(SANITIZE_OPTIMIZE) -fno-omit-frame-pointer,-O2)
+OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,-O2)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 ASSERT_FLAGS := $(if $(SANITIZE)$(FAST_FUZZ)$(filter 1,$(DEBUG)),-DPROBITY_DEBUG)
 # -MD: a compiler cache in depend mode (tools/test.sh) relies on these lists of headers.
