@@ -29,7 +29,7 @@ static int copy_texts(const struct probity_mapping_event *event, struct probity_
     return 0;
 }
 
-/* Events arrive in time order, except those of late blocks. */
+/* Inserts a mapping by time. Events arrive in time order, except those of late blocks. */
 static void insert(struct probity_mapping_list *list, const struct probity_mapping *mapping)
 {
     size_t at = list->count++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_holders.c: which threads held an object during a wait for it.
+ * waits_holders.c: determines which threads held an object during a wait for it.
  */
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static int is_in_the_way(const struct open_wait *open, const struct object_held 
            (held->slot == open->waker_slot && held->to_ns <= open->waker_ns);
 }
 
-/* Holds that ended during the wait, in order of their ends. */
+/* Adds the holds that ended during the wait, in order of their ends. */
 static int add_past(struct probity_waits *waits, const struct open_wait *open,
                     struct probity_wait *wait)
 {
@@ -70,7 +70,8 @@ static int add_past(struct probity_waits *waits, const struct open_wait *open,
     return error;
 }
 
-/* If the wait has succeeded, threads that still hold the object did not block it. */
+/* Adds the current holds. If the wait has succeeded, threads that still hold the object did not
+ * block it. */
 static int add_present(struct probity_waits *waits, const struct open_wait *open,
                        struct probity_wait *wait)
 {
@@ -94,7 +95,7 @@ static int add_present(struct probity_waits *waits, const struct open_wait *open
     return error;
 }
 
-/* The lock itself names the thread that held it when the wait began. */
+/* Adds the thread that held the lock when the wait began, according to the lock itself. */
 static int add_named(struct probity_waits *waits, const struct open_wait *open,
                      struct probity_wait *wait)
 {
