@@ -32,7 +32,7 @@ static int is_corner(const struct probity_align_point *a, const struct probity_a
     return side * ((b->y - a->y) * (c->x - a->x) - (c->y - a->y) * (b->x - a->x)) < 0;
 }
 
-/* Keeps the lower hull (side 1) or the upper one (side -1). */
+/* Keeps only the lower hull (side 1) or the upper hull (side -1). */
 static size_t keep_hull(struct probity_align_point *points, size_t count, double side)
 {
     size_t kept = 0;
@@ -72,7 +72,7 @@ struct half_plane {
 };
 
 struct polygon {
-    struct corner *corners, *cut; /* cut: room for the next one */
+    struct corner *corners, *cut; /* cut: room for the next polygon */
     size_t count, room;
 };
 
@@ -104,7 +104,7 @@ static void cut_polygon(struct polygon *polygon, const struct half_plane *plane)
     polygon->count = count;
 }
 
-/* sign 1: upper bounds; -1: lower ones. */
+/* Cuts by bounds. sign 1: upper bounds; -1: lower bounds. */
 static void cut_by(struct polygon *polygon, const struct probity_align_point *points, size_t count,
                    double span, double sign)
 {
@@ -115,8 +115,8 @@ static void cut_by(struct polygon *polygon, const struct probity_align_point *po
     }
 }
 
-/* A polygon of all lines that may satisfy the bounds: with the largest slope, a bound at any time
- * limits the values at both ends. */
+/* Begins with a polygon of all lines that may satisfy the bounds: with the largest slope, a bound
+ * at any time limits the values at both ends. */
 static void start_polygon(struct polygon *polygon, const struct probity_align_bounds *bounds,
                           double change_max)
 {
@@ -137,7 +137,8 @@ static void start_polygon(struct polygon *polygon, const struct probity_align_bo
     cut_polygon(polygon, &planes[1]);
 }
 
-/* The mean of those corners that are extreme at one of the ends, which is within the polygon. */
+/* Computes the mean of the corners that are extreme at one of the ends, which is within the
+ * polygon. */
 static void conclude(const struct polygon *polygon, double span, struct probity_align_fit *ret_fit)
 {
     struct corner sum = {{0, 0}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_group.c: sorts blocks, and finds places between them that do not separate blocks out of
- * order: there, all later blocks of each thread begin after all earlier ones.
+ * index_group.c: sorts blocks, and finds positions for marks that do not separate blocks out of
+ * order: all later blocks of each thread begin after all earlier ones.
  */
 #include "reader/index_group.h"
 
