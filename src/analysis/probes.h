@@ -52,8 +52,9 @@ struct probity_probe *probity_probes_like(const struct probity_probes *probes,
 struct probity_probe *probity_probes_same(struct probity_probes *probes,
                                           const struct probity_probe *other);
 
-/* The key includes the trace, because sites of different traces share numbers. A site and a probe
- * with the same number have different slots, so that they do not evict each other. */
+/* Returns the key of a hit. It includes the trace, because sites of different traces share numbers.
+ * A site and a probe with the same number have different slots, so that they do not evict each
+ * other. */
 static inline uint64_t probity_probes_key(const struct probity_event *event, size_t *ret_place)
 {
     uint64_t key = (uint64_t)event->id + 1;

@@ -23,7 +23,7 @@ static inline void probity_scope_time_add(struct probity_scope_time *to,
     to->cpu_ns += time.cpu_ns;
 }
 
-/* Never below 0. */
+/* Subtracts times; the result is never below 0. */
 static inline struct probity_scope_time probity_scope_time_less(struct probity_scope_time a,
                                                                 struct probity_scope_time b)
 {
@@ -37,7 +37,8 @@ struct probity_scope {
     uint32_t trace, number;                  /* number of its enter site */
     uint32_t depth;                          /* 0: outermost of the thread */
     uint32_t recursion; /* number of enclosing activations of the same function whose total includes
-                           this one's time; those in whose pause it was called are not counted */
+                         * the time of this one; those that called it while paused are not
+                         * counted */
     uint64_t enter_tick, enter_wall_ns, enter_cpu_ns;
     struct probity_scope_time elapsed, children, paused, total; /* complete once closed */
     int is_paused, is_untimed; /* untimed: entered with profiling off */
@@ -49,7 +50,7 @@ struct probity_scope {
                          * NULL at first, and again after a long time without open scopes */
 };
 
-/* Self time: elapsed time minus children and pauses. */
+/* Returns the self time: elapsed time minus children and pauses. */
 static inline struct probity_scope_time probity_scope_self(const struct probity_scope *scope)
 {
     return probity_scope_time_less(probity_scope_time_less(scope->elapsed, scope->children),

@@ -466,8 +466,8 @@ static inline int put_plain(struct probity_scopes *scopes, struct scope_thread *
     return put_rare(scopes, thread, listener, event);
 }
 
-/* The cost of a record, and of a CPU clock reading that may follow, is charged to the scope that is
- * innermost afterwards; that of a leave's values to the scope that it ends. */
+/* Charges costs. The cost of a record, and of a CPU clock reading that may follow, is charged to
+ * the scope that is innermost afterwards; that of a leave's values to the scope that it ends. */
 static __attribute__((noinline)) int
 put_costed(struct probity_scopes *scopes, struct scope_thread *thread,
            const struct probity_scopes_listener *listener, const struct probity_event *event)

@@ -36,10 +36,11 @@ static inline void probity_scopes_repairs_add(struct probity_scopes_repairs *to,
 /* Callbacks of probity_scopes_put(), each of which may be NULL. Pointers are valid during the call.
  * `event` is the event that caused it; NULL in probity_scopes_finish(). */
 struct probity_scopes_listener {
-    /* A scope began. The event's values are its parameters, unless it is a CHECKPOINT. */
+    /* Called when a scope has begun. The event's values are its parameters, unless it is a
+     * CHECKPOINT. */
     void (*opened)(void *context, struct probity_scope *scope, const struct probity_event *event);
-    /* A scope ended, the innermost first. If `how` is LEFT, the event's values are the return
-     * value. thread_slot identifies the thread. */
+    /* Called when a scope has ended, the innermost first. If `how` is LEFT, the event's values are
+     * the return value. thread_slot identifies the thread. */
     void (*closed)(void *context, const struct probity_scope *scope, enum probity_scope_end how,
                    uint32_t thread_slot, const struct probity_event *event);
     void *context;
@@ -58,7 +59,7 @@ int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probit
  * CLOCK_REALTIME only, and orphans and unmatched pauses in that range. to_ns 0: no end. */
 void probity_scopes_set_range(struct probity_scopes *scopes, uint64_t from_ns, uint64_t to_ns);
 
-/* Number of open scopes that began in the range. */
+/* Returns the number of open scopes that began in the range. */
 uint64_t probity_scopes_pending(const struct probity_scopes *scopes);
 
 /* Takes the next event of any kind in time order. Events unrelated to scopes only show that the

@@ -61,7 +61,7 @@ static struct probity_cost_range part_of(const struct probity_costs *costs,
     return range;
 }
 
-/* A scope left by a jump has no leave record. */
+/* Ends a scope. A scope left by a jump has no leave record. */
 void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct probity_scope *scope,
                             enum probity_scope_end how, struct probity_scope *caller)
 {

@@ -16,7 +16,7 @@ struct probity_scopes_run_steps {
     /* The same as that of the listener; `at` is the index of the event in the run. */
     void (*opened)(void *context, struct probity_scope *scope, const struct probity_run *run,
                    size_t at);
-    /* A scope was left. NULL: calls the listener, with NULL in place of the event. */
+    /* Called when a scope was left. NULL: calls the listener, with NULL in place of the event. */
     void (*left)(void *context, const struct probity_scope *scope, const struct probity_run *run,
                  size_t at);
     /* Puts any event; returns 0 or an error. NULL: probity_scopes_put() with the listener. */

@@ -90,8 +90,8 @@ static inline uint64_t scopes_key_of(const struct probity_function *function, ui
     return function != NULL ? (uint64_t)(uintptr_t)function : UINT64_C(1) << 63 | number;
 }
 
-/* The index omits the lowest bit: a function has two sites, and sites that are declared together
- * have successive numbers. */
+/* Returns the cache entry of a function. A function has two sites, and sites that are declared
+ * together have successive numbers, so the index omits the lowest bit. */
 static inline struct function_use **scopes_recent_of(struct scope_thread *thread, uint32_t number)
 {
     return &thread->recent[number / 2 % RECENT_USES];

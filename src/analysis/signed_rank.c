@@ -10,8 +10,8 @@
 
 #include "probity.h"
 
-/* With random signs, rank i is part of the sum in half of the cases. Makes [t] the probability that
- * the ranks sum to t. */
+/* Makes [t] the probability that the ranks sum to t. With random signs, rank i is part of the sum
+ * in half of the cases. */
 static void add_rank(double *probability, size_t sums, size_t rank)
 {
     for (size_t t = sums; t-- > 0;)

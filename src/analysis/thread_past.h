@@ -50,8 +50,8 @@ struct probity_past {
     uint64_t forgotten; /* points that were overwritten although they were still needed */
 };
 
-/* Adds a point, not earlier than the thread's latest. needed_ns: points that only concern
- * earlier times may be overwritten. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds a point, which must not be earlier than the thread's latest one. needed_ns: points that only
+ * concern earlier times may be overwritten. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_past_put(struct probity_past *past, uint32_t thread_slot,
                      const struct probity_past_point *point, uint64_t needed_ns);
 

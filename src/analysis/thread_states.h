@@ -73,8 +73,8 @@ void probity_thread_split_add(struct probity_thread_split *to,
 /* Whether any state of the thread has been reported: 1 or 0. */
 int probity_thread_states_has(const struct probity_thread_states *states, uint32_t thread_slot);
 
-/* Copies an event, with the thread's time in a state until then in place of its CPU time: code
- * that sums CPU times of calls then sums the time in this state. */
+/* Copies an event, replacing the CPU time with the thread's time in a state until then: code that
+ * sums CPU times of calls then sums the time in this state. */
 void probity_thread_states_as_cpu(const struct probity_thread_states *states,
                                   const struct probity_event *event,
                                   enum probity_sched_state state,

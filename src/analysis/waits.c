@@ -355,7 +355,8 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* Records are missing, so it is unknown whether a wait has ended or a lock was released. */
+/* Drops open waits and holds: records are missing, so it is unknown whether a wait has ended or a
+ * lock was released. */
 static void lose(struct probity_waits *waits, struct wait_thread *thread)
 {
     abandon(waits, thread);
@@ -363,8 +364,8 @@ static void lose(struct probity_waits *waits, struct wait_thread *thread)
     probity_past_lose(&waits->past, thread->wait.slot);
 }
 
-/* From here on, free locks of this kind are only counted, so it is unknown whether one that was
- * taken before is still held. */
+/* Ends holds of free locks of a kind. From here on these locks are only counted, so it is unknown
+ * whether one that was taken before is still held. */
 static void lose_holds(struct probity_waits *waits, const struct probity_event *event)
 {
     struct probity_budget_event budget;
@@ -378,7 +379,7 @@ static void lose_holds(struct probity_waits *waits, const struct probity_event *
     }
 }
 
-/* Sites were switched: hits of all threads may be missing before this time, or after it. */
+/* Takes a switch of sites: hits of all threads may be missing before this time, or after it. */
 static void lose_all(struct probity_waits *waits, uint32_t trace)
 {
     for (uint32_t slot = 0; slot < waits->thread_count; slot++) {

@@ -33,8 +33,9 @@ static int add_holder(struct probity_waits *waits, struct probity_wait *wait,
     return 0;
 }
 
-/* Readers do not block readers, and no thread blocks itself. A semaphore's unit is returned by
- * the thread that wakes the waiter: only that thread's hold matters. */
+/* Whether a hold can block the waiter. Readers do not block readers, and no thread blocks itself. A
+ * unit of a semaphore is returned by the thread that wakes the waiter: only that thread's hold
+ * matters. */
 static int is_in_the_way(const struct open_wait *open, const struct object_held *held)
 {
     if (held->slot == open->slot || (open->is_shared && held->is_shared))
@@ -121,9 +122,9 @@ static int add_named(struct probity_waits *waits, const struct open_wait *open,
     return 0;
 }
 
-/* No thread held the lock during the wait, but the first attempt to take it failed: it was
- * released between its recorded release and the wait. Waits without a correlation id may be for
- * a free lock. */
+/* Adds the latest holder: no thread held the lock during the wait, but the first attempt to take it
+ * failed, so it was released between its recorded release and the wait. Waits without a correlation
+ * id may be for a free lock. */
 static int add_latest(struct probity_waits *waits, const struct open_wait *open,
                       struct probity_wait *wait)
 {

@@ -193,7 +193,7 @@ static void drop_first(struct wait_object *object)
     object->past_count--;
 }
 
-/* The first waiter is the last in the list. */
+/* Returns the beginning of the first wait. The first waiter is the last in the list. */
 static uint64_t oldest_wait_ns(const struct wait_object *object)
 {
     uint64_t oldest_ns = UINT64_MAX;

@@ -21,8 +21,8 @@ struct object_hold {
     uint32_t epoch;     /* that of the thread when it took the object: see wait_thread */
     uint64_t from_ns;
     struct probity_wait_place place;
-    uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too: either the release
-                                     * is lost, or, if one follows, the hold was shared */
+    uint8_t is_shared, is_doubtful; /* doubtful: another thread also took it. Either the release is
+                                     * lost or, if a release follows, the hold was shared */
 };
 
 /* A hold that ended. from_ns equals to_ns if its beginning is unknown. */
@@ -142,9 +142,9 @@ static inline int waits_is_resuming(const struct probity_waits *waits, uint32_t 
     return trace < waits->resumed_count && waits->resumed[trace] != NULL;
 }
 
-/* For a trace whose analysis resumes from a state. Before the tick of the state, follows only
- * threads, scopes and functions, to which the state refers; takes the state at the first event
- * after it. Returns 0, PROBITY_ERROR_MEMORY or DAMAGED. */
+/* Takes an event of a trace whose analysis resumes from a state. Before the tick of the state,
+ * follows only threads, scopes and functions, which the state refers to; takes the state at the
+ * first event after it. Returns 0, PROBITY_ERROR_MEMORY or DAMAGED. */
 int waits_follow_to_state(struct probity_waits *waits, const struct probity_event *event);
 
 /* At the end of the traces: takes the states that have not been reached. Returns the same. */

@@ -661,7 +661,7 @@ static void drop_state(struct probity_waits *waits, uint32_t trace)
     waits->resumed_left--;
 }
 
-/* Called when all events of the trace up to the state's tick have been put. */
+/* Takes the state, after all events of the trace up to its tick have been put. */
 static int take_state(struct probity_waits *waits, uint32_t trace)
 {
     struct waits_resumed *resumed = waits->resumed[trace];

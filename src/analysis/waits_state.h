@@ -32,10 +32,10 @@ int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t
 /* Returns the maximum number of objects at a time so far. */
 uint64_t probity_waits_objects_most(const struct probity_waits *waits);
 
-/* To be called before the first put, if events before a mark are left out: continues from the
- * state, whose bytes must remain valid until the first event of its trace after its tick. Facts are
- * then the sum of those of the whole traces. Returns 0 or PROBITY_ERROR_MEMORY;
- * probity_waits_put() and _finish() then also return PROBITY_ERROR_DAMAGED. */
+/* Call before the first put, if events before a mark are left out: continues from the state, whose
+ * bytes must remain valid until the first event of its trace after its tick. Facts are then those
+ * of the whole traces. Returns 0 or PROBITY_ERROR_MEMORY; probity_waits_put() and _finish() may
+ * then also return PROBITY_ERROR_DAMAGED. */
 int probity_waits_resume(struct probity_waits *waits, const struct probity_waits_state *state);
 
 /* Resumes from the states of all traces of a reader with a window of waits, which must remain open.
