@@ -277,8 +277,8 @@ static inline enum stop put_block(struct cursor *cursor, struct probity_merge *m
     return stop;
 }
 
-/* Switches to the next block, after the current block's next hit. Returns 1
- * once its first hit is written; 0 leaves it to the merge. */
+/* Switches to the next block, after the next hit of the current block. Returns 1 when the first hit
+ * of the new block is written; 0 if this is left to the merge. */
 static int change_block(struct cursor *cursor, struct probity_merge *merge,
                         struct probity_ahead_places *places, struct probity_ahead_room *room,
                         const struct span *span, uint64_t key)

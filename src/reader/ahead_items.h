@@ -105,7 +105,7 @@ enum {
                                     sizeof(struct probity_ahead_run)
 };
 
-/* Unpacks the events after the one returned by the merge into `room`, as long as they are in
+/* Unpacks the events that follow the one returned by the merge into `room`, as long as they are in
  * open blocks, of one word, and before end_ns in wall time. The merge continues after them. */
 void probity_ahead_hits(struct probity_merge *merge, struct probity_ahead_places *places,
                         uint64_t end_ns, struct probity_ahead_room *room);

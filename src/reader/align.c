@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * align.c: the polygon of all lines, each of which is a point (value at the beginning, value at
- * the end), is intersected with the half-plane of each bound. Before that, the bounds are reduced
- * to their convex hulls: a line below all corners of the lower hull of the upper bounds is below
- * all upper bounds.
+ * align.c: intersects the polygon of all lines with the half-plane of each bound. A line is a
+ * point: (value at the beginning, value at the end). Before that, the bounds are reduced to their
+ * convex hulls: a line below all corners of the lower hull of the upper bounds is below all upper
+ * bounds.
  */
 #include "reader/align.h"
 
@@ -81,7 +81,8 @@ static double excess(const struct half_plane *plane, const struct corner *corner
     return corner->at[0] * plane->weight[0] + corner->at[1] * plane->weight[1] - plane->most;
 }
 
-/* Each cut adds at most one corner, except that rounding may make a tiny polygon not convex. */
+/* Cuts a polygon. Each cut adds at most one corner, except that rounding may make a tiny polygon
+ * not convex. */
 static void cut_polygon(struct polygon *polygon, const struct half_plane *plane)
 {
     struct corner *cut = polygon->cut;

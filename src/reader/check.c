@@ -59,8 +59,8 @@ static void fault(struct check *check, const char *format, ...)
     check->listener->report(check->listener->context, check->offset, text);
 }
 
-/* Each word of a chunk appears once, in order. A late block fills a hole that was skipped
- * before. */
+/* Checks that each word of a chunk appears once, in order. A late block fills a hole that was
+ * skipped before. */
 static int check_words(struct check *check, const struct probity_data *data)
 {
     uint32_t slot;

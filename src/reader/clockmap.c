@@ -110,9 +110,9 @@ static uint64_t raw_rate(const struct probity_clockmap *map, uint64_t nominal_ra
                       (last->ticks - first->ticks));
 }
 
-/* Offset of CLOCK_MONOTONIC of `source` from that of `first`, modulo 2^64: each time namespace
- * adds an offset to it and to RAW, which advances with the ticks. 0 if it may be an error of the
- * clocks. */
+/* Returns the offset of CLOCK_MONOTONIC of `source` from that of `first`, modulo 2^64: each time
+ * namespace adds an offset to it and to RAW, which advances with the ticks. Returns 0 if the
+ * difference may be an error of the clocks. */
 static uint64_t namespace_offset(const struct probity_clockmap *first, uint64_t nominal_rate,
                                  const struct probity_clockmap *source)
 {

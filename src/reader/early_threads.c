@@ -49,8 +49,8 @@ static struct early_thread *find_number(struct early_thread *early, size_t count
     return low < count && early[low].thread->thread == number ? &early[low] : NULL;
 }
 
-/* Also takes thread states into account, since a thread may have some before its first record. The
- * keys are ticks until they are converted to times of the merge. */
+/* Also considers thread states, since a thread may have some before its first record. The keys are
+ * ticks until they are converted to times of the merge. */
 static void begin_with_states(const struct probity_trace *trace, struct early_thread *early,
                               size_t count)
 {

@@ -118,7 +118,7 @@ struct probity_index {
     int file;
     struct probity_index_sum sum;
     struct probity_index_blocks threads;  /* each thread once; after the choice of a mark: its state
-                                             there, or bytes 0 if it has none yet */
+                                           * there, or bytes 0 if it has none yet */
     struct probity_index_blocks declared; /* all declarations, in order of the trace */
     struct probity_index_mark mark;       /* the chosen mark; offset 0: the beginning */
     uint64_t mark_place;                  /* position of its block in the index */
@@ -143,9 +143,9 @@ int probity_index_start(struct probity_index_cursor *cursor, int file);
 int probity_index_next(struct probity_index_cursor *cursor, struct probity_index_item *ret_item);
 void probity_index_stop(struct probity_index_cursor *cursor);
 
-/* Takes over the descriptor of an index if that is complete and belongs to the trace of this
- * session in `trace`, and lists its threads and declarations. Otherwise closes it. Returns 1,
- * 0 if it does not belong to the trace, or an error. */
+/* Takes ownership of the descriptor of an index if the index is complete and belongs to the trace
+ * of this session in `trace`, and lists its threads and declarations. Otherwise closes it. Returns
+ * 1, 0 if it does not belong to the trace, or an error. */
 int probity_index_open(struct probity_index *index, int file, const struct probity_range *trace,
                        const uint8_t session[16], uint64_t trace_bytes);
 

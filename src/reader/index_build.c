@@ -441,8 +441,9 @@ static void add_to_sum(struct build *build, const struct probity_data *data)
     build->mark_tick = sum->last_tick;
 }
 
-/* A mark cannot be used if the thread has records before it that are later than those of this
- * block. No more marks are written either, since the thread's state is unknown from here on. */
+/* Checks the order of blocks. A mark cannot be used if the thread has records before it that are
+ * later than those of this block. No more marks are written either, since the thread's state is
+ * unknown from here on. */
 static void check_order(struct build *build, const struct thread_state *state,
                         const struct probity_data *data)
 {

@@ -12,8 +12,8 @@
 #include "format/stream.h"
 #include "reader/index_write.h"
 
-/* One block: only the last record before each change of `off` is computed. tick: of
- * the latest record other than declarations and the like, or 0. */
+/* CPU times in one block: only that of the last record before each change of `off` is computed.
+ * tick: that of the latest record other than declarations and the like, or 0. */
 struct probity_index_cpu {
     const struct probity_data *data;
     uint64_t tick, off;

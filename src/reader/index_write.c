@@ -104,7 +104,7 @@ void probity_index_marks_end(struct probity_index_marks *marks,
 /* ---- Blocks of records -------------------------------------------------------------------------
  */
 
-/* May move the buffer. */
+/* Makes room; may move the buffer. */
 int probity_index_reserve(struct probity_index_writer *writer, struct probity_packer *packer,
                           size_t payload_bytes)
 {

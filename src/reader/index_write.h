@@ -31,8 +31,7 @@ struct probity_index_state {
     uint32_t thread, tid, number; /* number: in the index */
     int is_cpu_known;
     uint64_t last_tick;     /* tick of its latest hit or event of any kind */
-    uint64_t record_tick;   /* of its latest one that is a record: probity_event_is_record();
-                               0: none */
+    uint64_t record_tick;   /* the same for records only (probity_event_is_record()); 0: none */
     uint64_t seen_cpu_ns;   /* CPU time of its latest hit or scope: struct probity_thread_seen */
     uint64_t record_cpu_ns; /* CPU time of its latest record; not less */
 };

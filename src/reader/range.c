@@ -29,7 +29,7 @@ int probity_range_open(const char *path, struct probity_range *ret_range)
     return error;
 }
 
-/* If the file was truncated, a member ends where the file ends. */
+/* Returns the size. If the file was truncated, a member ends where the file ends. */
 int64_t probity_range_size(const struct probity_range *range)
 {
     int64_t size = probity_file_size(range->file);

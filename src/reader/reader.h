@@ -3,7 +3,7 @@
  * reader.h: turns traces into events in time order. The public header of this directory.
  *
  * A reader takes one or several traces, in any state: closed, live, killed, copied, truncated or
- * damaged. For a trace without END, the rest in its spool is read too. Unless it follows a live
+ * damaged. For a trace without END, the tail in its spool is read too. Unless it follows a live
  * program, the reader takes a snapshot when it is opened, without later records.
  *
  *     file ──► cursor (block headers) ──► waiting blocks ──► open blocks ──► events

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.h: TRACE.sched, a trace's thread states (doc/sched.md). All input is untrusted: a file
+ * sched.h: TRACE.sched, the thread states of a trace (doc/sched.md). All input is untrusted: a file
  * that does not match its trace, or is incomplete, is ignored.
  */
 #ifndef PROBITY_READER_SCHED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * spools.c: lists a spool directory. The trace path in a spool is a hint: a file is accepted
- * only if it has the device and inode that the program recorded, and the spool's owner
+ * spools.c: lists a spool directory. The trace path in a spool is a hint: a file is accepted only
+ * if it has the device and inode that the program recorded, and the owner of the spool
  * (doc/spool.md, "From a spool to its trace").
  */
 #include "reader/spools.h"

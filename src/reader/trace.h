@@ -88,8 +88,8 @@ struct probity_trace {
     int is_followed;    /* the file is still growing: src/reader/follow.c */
     int hint_file;      /* the spool, for notifying its writer; or -1 */
     uint64_t hinted_ns; /* CLOCK_MONOTONIC at the last notification */
-    /* Records with later ticks are not returned. For a live trace: the tick just before its
-     * spool was scanned. Chunks opened after the snapshot scanned them would leave gaps in newer
+    /* Records with later ticks are not returned. For a live trace, this is the tick just before its
+     * spool was scanned: chunks opened after the snapshot scanned them would leave gaps in newer
      * records. */
     uint64_t horizon;
 };
