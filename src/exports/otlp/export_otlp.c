@@ -265,7 +265,7 @@ static const char *kind_of(const struct probity_event *event)
     }
 }
 
-/* The protocol cannot represent numbers of 2^63 or more. */
+/* Adds an id. The protocol cannot represent numbers of 2^63 or more. */
 static void put_id(struct otlp_batch *batch, const char *key, uint64_t id)
 {
     char digits[24];
@@ -398,7 +398,8 @@ static void flush_before(struct probity_export *export, struct probity_export_th
     }
 }
 
-/* A block is part of the request that its thread works on, or of the innermost scope around it. */
+/* Adds the facts of a block. It is part of the request that its thread works on, or of the
+ * innermost scope around it. */
 static void put_block_facts(struct otlp *otlp, struct otlp_thread *own,
                             const struct export_span *span, struct otlp_span_facts *facts)
 {
@@ -478,7 +479,7 @@ static void otlp_event(struct probity_export *export, struct probity_export_thre
 /* ---- States ------------------------------------------------------------------------------------
  */
 
-/* The state has just ended, so an open scope contains it if the scope began earlier. */
+/* Writes a state. It has just ended, so an open scope contains it if the scope began earlier. */
 static void otlp_state(struct probity_export *export, struct probity_export_thread *thread,
                        const struct probity_export_state *state)
 {

@@ -435,7 +435,7 @@ static void put_own(struct probity_export *export, struct perfetto_thread *own,
     }
 }
 
-/* If the earlier name has been written, starts a new state. */
+/* Renames a probe. If the earlier name has been written, starts a new state. */
 static void rename_probe(struct probity_export *export, const struct probity_event *event)
 {
     struct perfetto *perfetto = export->state;

@@ -253,7 +253,8 @@ static const struct export_name *frame_of(struct probity_export *export,
     return frame;
 }
 
-/* CPU times are summed, because there may be a block without CPU time in between. */
+/* Writes a block. CPU times are summed, because there may be a block without CPU time in
+ * between. */
 static void put_block(struct probity_export *export, const struct export_span *span)
 {
     struct speedscope_thread *made = thread_of(export, span->thread);

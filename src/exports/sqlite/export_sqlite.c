@@ -319,7 +319,7 @@ static sqlite3_int64 find_probe(struct probity_export *export, const struct prob
     return probe;
 }
 
-/* A site without a name may be declared later, so its row is not cached. */
+/* Writes a hit. A site without a name may be declared later, so its row is not cached. */
 static void put_hit(struct probity_export *export, const struct probity_export_thread *thread,
                     const struct probity_event *event)
 {
@@ -519,7 +519,7 @@ static void bind_info(struct probity_export *export, sqlite3_stmt *statement, in
     bind_text(export, statement, place, (const char *)text->bytes, text->length);
 }
 
-/* Written at the end, because facts about a trace may change until then. */
+/* Writes the facts of a trace; at the end, because they may change until then. */
 static void put_trace(struct probity_export *export, size_t trace)
 {
     static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
