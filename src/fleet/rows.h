@@ -54,7 +54,7 @@ struct probity_fleet_piece {
 int probity_fleet_rows_piece(struct probity_fleet_rows *rows,
                              const struct probity_fleet_piece *piece);
 
-/* Ends all blocks here, for a trace that is being recorded. Returns as above. */
+/* Ends all blocks here, for a trace that is being recorded. Returns the same. */
 int probity_fleet_rows_flush(struct probity_fleet_rows *rows);
 
 /* Passes on the remaining rows. Returns the same. */

@@ -114,8 +114,8 @@ void probity_fleet_sql_condition(FILE *stream, const struct probity_fleet_range 
                                  const char *moment, uint64_t unit_ns);
 extern const char probity_fleet_bucket_columns[];
 
-/* Lists the numbers of the functions that `is_wanted` accepts; NULL means one whose
- * declaration was lost. The list is malloc'ed. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Lists the numbers of the functions that `is_wanted` accepts. It is called with NULL for a
+ * function whose declaration was lost. The list is malloc'ed. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_fleet_sums_choose(struct probity_fleet_sums *sums,
                               int (*is_wanted)(void *context,
                                                const struct probity_function *function),
