@@ -29,8 +29,8 @@ struct probity_store_choice {
 enum probity_store_put {
     PROBITY_STORE_ADDED,
     PROBITY_STORE_UPDATED, /* the run existed and was replaced */
-    PROBITY_STORE_KEPT     /* it existed and is complete; this copy is neither complete nor
-                              longer */
+    PROBITY_STORE_KEPT     /* the existing run is complete; this copy is neither complete nor
+                            * longer */
 };
 
 /* Create a history, or open one for reading or writing. A history of version 1, which has no

@@ -83,8 +83,8 @@ int probity_store_number(struct probity_store *store, const char *sql, int64_t *
 /* ---- Changes -----------------------------------------------------------------------------------
  */
 
-/* A checksum of the version and the rows of runs. Every change alters it: a run that is added again
- * gets a new time. 0: no tables yet. */
+/* Computes a checksum of the version and the rows of runs. Every change alters it: a run that is
+ * added again gets a new time. 0: no tables yet. */
 static int state_of(struct probity_store *store, uint32_t *ret_state)
 {
     sqlite3_stmt *statement;
@@ -120,7 +120,7 @@ static void undo(struct probity_store *store)
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* If the file is not a database, this fails here instead of later. */
+/* Begins a change. If the file is not a database, this fails here instead of later. */
 int probity_store_begin(struct probity_store *store)
 {
     int error = probity_store_run(store, "BEGIN IMMEDIATE");
@@ -133,8 +133,8 @@ int probity_store_begin(struct probity_store *store)
     return error;
 }
 
-/* A change is committed by removing the journal: while it exists, the next process that opens the
- * file rolls the change back, even if the rollback failed here. */
+/* Whether there is a journal. A change is committed by removing the journal: while it exists, the
+ * next process that opens the file rolls the change back, even if the rollback failed here. */
 static int has_journal(const struct probity_store *store)
 {
     struct stat status;
