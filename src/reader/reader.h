@@ -186,9 +186,9 @@ struct probity_event {
  * those of other hosts (doc/hosts.md). */
 struct probity_host {
     const char *name;   /* zero-terminated, may be "" */
-    uint32_t trace;     /* the host to whose clock it is aligned; itself: clock unchanged */
+    uint32_t trace;     /* its first trace */
     uint32_t reference; /* the host to whose clock it is aligned; itself: its clock is unchanged */
-    int is_linked;      /* how far its clock is ahead of the reference, when the links begin */
+    int is_linked;      /* it is linked to another host */
     int64_t offset_ns;  /* how far its clock is ahead of the reference, when the links begin */
     double drift_ppm;   /* increase of the offset */
     uint64_t error_ns;  /* plus or minus; UINT64_MAX: unknown */

@@ -69,8 +69,8 @@ struct probity_trace {
     struct probity_sites_places sites;
     struct probity_drops drops;
     struct probity_lanes lanes; /* if requested */
-    uint32_t lane; /* only blocks of threads that are not past; or NULL */
-    const struct probity_threads_seen *wanted; /* only blocks of those that are not past; or NULL */
+    uint32_t lane; /* read only the blocks of this lane; 0: all */
+    const struct probity_threads_seen *wanted; /* only blocks of threads not past; or NULL */
     int has_unmarked_events; /* there are events in a block whose header states that it has none */
     struct probity_index index; /* file -1: none */
     struct probity_clockmap state_clock; /* a copy of *clock for the state of waits, which another
