@@ -36,7 +36,7 @@ struct sample {
     uint64_t at_ns; /* CLOCK_MONOTONIC; 0: no sample yet */
     struct chunk_sample *chunks;
     uint64_t serial_max;
-    uint64_t calls; /* in cells */
+    uint64_t calls; /* number of calls counted in cells */
 };
 
 struct probity_activity {

@@ -18,7 +18,7 @@ struct probity_activity_facts {
     uint32_t mode;     /* an enum probity_mode; 0: unknown */
     int is_profile;    /* profile mode, in which calls are counted instead of recorded */
     uint64_t threads;
-    uint64_t chunks, chunks_used; /* of all segments, as of the latest sample */
+    uint64_t chunks, chunks_used; /* sums of all segments, as of the latest sample */
     uint64_t dropped, stalls;
     int has_failed; /* the trace could not be written: recording has ended */
     const char *trace_path; /* NULL: unknown, or not the file that the program wrote */

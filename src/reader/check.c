@@ -32,7 +32,7 @@ struct thread_place {
 struct check {
     struct probity_check_result result;
     const struct probity_check_listener *listener;
-    uint64_t offset; /* of the current block */
+    uint64_t offset; /* that of the current block */
     struct probity_threads_seen threads;
     struct thread_place *places;
     uint32_t place_capacity;

@@ -199,7 +199,7 @@ struct probity_host {
 enum probity_pair_state {
     PROBITY_PAIR_BOUNDED = 1,
     PROBITY_PAIR_ONE_SIDED = 2,    /* the error is unknown */
-    PROBITY_PAIR_CONTRADICTORY = 3 /* not used */
+    PROBITY_PAIR_CONTRADICTORY = 3 /* the bounds contradict each other; not used */
 };
 
 /* Two hosts that are linked by messages or requests, compared only by these. */

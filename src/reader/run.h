@@ -15,8 +15,8 @@
 /* The beginning of every item of ahead_items.h. */
 struct probity_run_item {
     uint16_t item;   /* an enum item_kind */
-    uint16_t run;    /* of events: place of the block's facts; ITEM_RUN: the place to store them */
-    uint32_t number; /* of events: place of the code; otherwise the size of the item in bytes */
+    uint16_t run;    /* for events: place of the block's facts; ITEM_RUN: the place to store them */
+    uint32_t number; /* for events: place of the code; otherwise the size of the item in bytes */
 };
 
 /* Two of them fill a cache line. */

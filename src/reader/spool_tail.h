@@ -29,7 +29,7 @@ struct probity_spool_tail_chunk {
 struct probity_spool_tail {
     struct probity_attach attach;
     int is_attached, is_alive, is_closed;
-    struct probity_spool_tail_chunk *chunks; /* in order of serials, then of words */
+    struct probity_spool_tail_chunk *chunks; /* sorted by serial, then by word */
     size_t count, capacity;
     struct probity_spool_header header; /* copy of the spool's header */
     struct probity_anchor anchors[PROBITY_SPOOL_ANCHORS];

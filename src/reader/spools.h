@@ -40,7 +40,7 @@ struct probity_spools_entry {
     uint32_t pid;
     char program[65];
     uint8_t session[16], boot[16];
-    uint64_t device, inode; /* of the trace */
+    uint64_t device, inode; /* identity of the trace */
     /* Only for dead and closed spools: */
     enum probity_spools_trace trace;
     char *trace_path; /* its current or former path; NULL: unknown */

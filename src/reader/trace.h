@@ -63,7 +63,7 @@ struct probity_trace {
     struct probity_names names;
     struct probity_functions functions;
     struct probity_switched_sites switched;
-    uint64_t removed_functions, counted_hits; /* in the events read so far */
+    uint64_t removed_functions, counted_hits; /* sums of the events read so far */
     struct probity_hit_count tally; /* from a prescan */
     struct probity_profile_parts profile;
     struct probity_sites_places sites;
