@@ -32,7 +32,7 @@ struct probity_active_time {
     uint32_t inside;
     uint64_t since_ns; /* valid if inside > 0 */
     uint64_t last_ns;  /* the latest leave */
-    uint64_t sum_ns;   /* of intervals that have ended */
+    uint64_t sum_ns;   /* sum of the intervals that have ended */
     /* malloc'ed if the caller expects deferred scopes, else NULL */
     struct probity_active_time_past *past;
 };

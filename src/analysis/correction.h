@@ -23,7 +23,7 @@ enum probity_cost_part {
     PROBITY_PART_MESSAGE,
     PROBITY_PART_PROFILED_OWN, /* in profile mode */
     PROBITY_PART_PROFILED_CALLER,
-    PROBITY_PART_HOOKED_OWN, /* of a call recorded by compilers' hooks */
+    PROBITY_PART_HOOKED_OWN, /* for a call recorded by compilers' hooks */
     PROBITY_PART_HOOKED_CALLER,
     PROBITY_PARTS
 };

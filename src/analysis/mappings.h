@@ -15,9 +15,9 @@
 enum { PROBITY_MAPPINGS_MAX = 16384 }; /* per trace; further ones are only counted */
 
 struct probity_mapping {
-    uint64_t tick; /* since when */
+    uint64_t tick; /* valid from this time */
     uint64_t first, end;
-    uint64_t bias; /* address in memory minus address in the file, as linked */
+    uint64_t bias; /* address in memory minus address as linked */
     const char *path, *build_id; /* build_id: hexadecimal, may be "" */
 };
 

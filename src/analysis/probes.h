@@ -16,8 +16,8 @@
 struct probity_probe {
     struct probity_link link; /* by text */
     const char *text; /* its number as text, or a site's name */
-    const char *name; /* of a numbered probe, or NULL */
-    uint32_t number;  /* of a numbered probe */
+    const char *name; /* for a numbered probe, or NULL */
+    uint32_t number;  /* for a numbered probe */
     int is_site;
     uint32_t place;   /* index in order of appearance */
     char *name_copy;

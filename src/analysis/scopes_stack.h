@@ -40,8 +40,8 @@ struct closed_scope {
 struct scope_thread {
     struct open_scope *stack;
     uint32_t depth, capacity;
-    struct probity_scope_time now; /* of the latest record; CPU time never decreases */
-    struct probity_scope_time before; /* of the previous record */
+    struct probity_scope_time now; /* times of the latest record; CPU time never decreases */
+    struct probity_scope_time before; /* times of the previous record */
     struct probity_hashtable uses;
     struct function_use *recent[RECENT_USES]; /* found last, by number */
     struct closed_scope *closed; /* a ring */

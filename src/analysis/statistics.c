@@ -37,7 +37,7 @@ static int compare_doubles(const void *left, const void *right)
 }
 
 struct ranks {
-    unsigned *doubled;      /* of all values, ascending */
+    unsigned *doubled;      /* doubled ranks of all values, ascending */
     size_t count;
     size_t first, second;   /* doubled rank sums */
     double ties;            /* sum of t^3 - t over groups of t equal values */

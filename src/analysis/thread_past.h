@@ -24,7 +24,7 @@ enum { PROBITY_PAST_POINTS_MAX = 1 << 21 };
 
 /* The innermost open scopes of a thread. Calls to the C library have files "libc/...". */
 struct probity_past_doing {
-    const struct probity_function *function; /* of the program; NULL: none is open */
+    const struct probity_function *function; /* function of the program; NULL: none is open */
     const struct probity_function *call;     /* the function's call to the C library, or NULL */
 };
 

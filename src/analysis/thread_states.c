@@ -18,7 +18,7 @@ struct change {
 };
 
 struct thread_item {
-    struct probity_thread_split sums; /* until the latest change */
+    struct probity_thread_split sums; /* sums until the latest change */
     struct change last;               /* state UNKNOWN since 0: none yet */
     struct change *changes;           /* if periods are kept, in time order */
     size_t count, capacity;

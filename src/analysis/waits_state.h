@@ -49,7 +49,7 @@ const struct probity_function *probity_waits_saved_function(const struct probity
 
 /* Identifies, in a state, the thread of a slot that has events. */
 struct probity_waits_thread_id {
-    uint32_t number, tid; /* in its trace */
+    uint32_t number, tid; /* those in its trace */
 };
 struct probity_waits_thread_id probity_waits_thread_id(const struct probity_waits *waits,
                                                        uint32_t thread_slot);
