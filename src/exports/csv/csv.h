@@ -23,7 +23,7 @@ enum probity_csv_column {
     PROBITY_CSV_WALL,   /* seconds.nanoseconds */
     PROBITY_CSV_TICK,
     PROBITY_CSV_THREAD, /* the thread's number within its trace */
-    PROBITY_CSV_ROLE, /* of a hit with ids, in words; else empty */
+    PROBITY_CSV_ROLE, /* for a hit with ids, in words; else empty */
     PROBITY_CSV_CORRELATION,
     PROBITY_CSV_OBJECT,
     PROBITY_CSV_PLACE,

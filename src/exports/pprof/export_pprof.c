@@ -40,7 +40,7 @@ struct pprof {
     int64_t name;
     uint64_t *path;      /* locations, outermost first */
     size_t room;
-    uint64_t locations[PROBITY_TREE_LEVELS_SHOWN + 1]; /* of a sample, innermost first */
+    uint64_t locations[PROBITY_TREE_LEVELS_SHOWN + 1]; /* path of a sample, innermost first */
     char text[PROBITY_VALUE_TEXT_MAX];
 };
 
