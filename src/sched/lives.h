@@ -17,7 +17,7 @@ struct probity_sched_life {
     uint32_t tid;
     uint32_t before; /* index + 1 of the previous life with the same id; 0: none */
     uint32_t trace, thread; /* trace UINT32_MAX: not in any trace */
-    struct probity_sched_follow *follow; /* while its states are followed, or NULL */
+    struct probity_sched_follow *follow; /* NULL unless its states are being followed */
 };
 
 struct probity_sched_lives {

@@ -12,7 +12,7 @@ struct probity_sched_source; /* the events of one ring */
 /* A time in which the kernel dropped records on a CPU, so that nothing is known about any
  * thread. */
 struct probity_sched_loss {
-    uint64_t from_ns, until_ns; /* until: UINT64_MAX while it lasts */
+    uint64_t from_ns, until_ns; /* until_ns: UINT64_MAX while it lasts */
 };
 
 struct probity_sched_order {

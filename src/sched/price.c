@@ -19,7 +19,7 @@
 
 enum {
     BLOCKS = 4,
-    TURNS = 12, /* of each thread, per block */
+    TURNS = 12, /* turns of each thread, per block */
     LIMIT_NS = 20000000, /* if other programs use the CPU, a turn may take milliseconds */
     PRICE_NS_MIN = 200,
     PRICE_NS_MAX = 20000
