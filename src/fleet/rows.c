@@ -57,7 +57,7 @@ struct probity_fleet_rows {
     struct probity_fleet_rows_options options;
     struct probity_scopes *scopes;
     struct probity_thread_table threads;
-    struct probity_hashtable table;      /* of places */
+    struct probity_hashtable table;      /* table of places */
     struct place *places, **last_place;
     struct probity_fleet_open_list sums, hours;
     struct probity_hashtable known;      /* functions whose rows were passed on */

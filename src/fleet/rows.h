@@ -47,7 +47,7 @@ int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
 struct probity_fleet_piece {
     uint64_t place; /* offset in the trace */
     uint32_t type;  /* type of the block that these bytes are; 0: not a block */
-    uint32_t thread, records; /* of a block of type DATA */
+    uint32_t thread, records; /* for a block of type DATA */
     const uint8_t *bytes;
     size_t count;
 };

@@ -35,9 +35,9 @@ struct probity_fleet_name {
 struct probity_fleet_story {
     struct probity_fleet_step *steps; /* by run, then time */
     size_t step_count, step_room;
-    struct probity_fleet_story_call *calls; /* of the latest run queried, by time */
+    struct probity_fleet_story_call *calls; /* calls of the latest run queried, by time */
     size_t call_count, call_room;
-    struct probity_fleet_name *names; /* of the same run as the calls */
+    struct probity_fleet_name *names; /* names in the same run */
     size_t name_count, name_room;
 };
 
