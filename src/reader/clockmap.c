@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * clockmap.c: anchors and the lines between them. Pure memory.
+ * clockmap.c: stores anchors, and computes the lines between them. No I/O.
  */
 #include "reader/clockmap.h"
 

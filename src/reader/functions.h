@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * functions.h: the functions and formats that a trace has declared so far. Addresses of returned
- * items are stable until release. The first complete declaration of a number counts.
+ * items are stable until release. Only the first complete declaration of a number counts.
  */
 #ifndef PROBITY_READER_FUNCTIONS_H
 #define PROBITY_READER_FUNCTIONS_H

@@ -110,7 +110,7 @@ struct probity_trace_facts {
     const uint8_t *dump;
     size_t dump_bytes;
     int is_short;        /* shorter than what its program wrote: copied during recording */
-    /* Facts of a run in a database, which has no events here (probity_reader_of_facts()). */
+    /* For a run in a database, which has facts but no events here (probity_reader_of_facts()). */
     int is_remote;  /* and the cost of recording is unknown */
     int is_partial; /* not all of the trace has been sent */
 };

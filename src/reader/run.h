@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.h: several events at once: consecutive hits, enters and leaves of one thread, each recorded
- * as one word, in a short form. An analysis of many such events takes a run in one call, and builds
- * an event only if it needs one.
+ * run.h: processes several events at once: consecutive hits, enters and leaves of one thread, each
+ * recorded as one word, in a short form. An analysis of many such events takes a run in one call,
+ * and builds an event only if it needs one.
  */
 #ifndef PROBITY_READER_RUN_H
 #define PROBITY_READER_RUN_H

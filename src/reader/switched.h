@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * switched.h: the sites of one trace that are switched off at the time of its present event
+ * switched.h: the sites of one trace that are switched off at the time of its current event
  * (doc/trace-format.md, "Sites that are switched off"). If their hits are missing, the roles and
  * ids of other hits would lead to waits, holds and requests that did not happen.
  */

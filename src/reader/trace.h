@@ -73,8 +73,8 @@ struct probity_trace {
     const struct probity_threads_seen *wanted; /* only blocks of threads not past; or NULL */
     int has_unmarked_events; /* there are events in a block whose header states that it has none */
     struct probity_index index; /* file -1: none */
-    struct probity_clockmap state_clock; /* a copy of *clock for the state of waits, which another
-                                          * thread takes than the one that merges */
+    struct probity_clockmap state_clock; /* a copy of *clock for the state of waits, used by another
+                                          * thread than the merge */
     struct probity_sched_file sched; /* file -1: none */
     int has_probe_names;
     struct probity_waiting_list pending; /* read by the scan cursor since the last SYNC */
