@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.c: see mappings.h. Programs have a few dozen mappings, so the search is linear, starting
- * with the newest. Texts are copied from untrusted bytes. For the reader's thread only.
+ * mappings.c: stores mappings by trace and time. Programs have a few dozen mappings, so the search
+ * is linear, starting with the newest. Texts are copied from untrusted bytes. For the reader's
+ * thread only.
  */
 #include "analysis/mappings.h"
 
