@@ -9,7 +9,7 @@
 #include "sched/moments.h"
 #include "sched/order.h"
 
-/* Data common to all threads of a run. */
+/* Data common to all threads of a recording. */
 struct probity_sched_context {
     struct probity_sched_blocks blocks;
     const struct probity_sched_order *order;

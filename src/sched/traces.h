@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * traces.h: the traces of a run: their threads, and the files of states next to them.
+ * traces.h: the traces of a recording: their threads, and the files of states next to them.
  */
 #ifndef PROBITY_SCHED_TRACES_H
 #define PROBITY_SCHED_TRACES_H
