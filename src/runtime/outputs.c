@@ -15,7 +15,7 @@
 #include "runtime/session_messages.h"
 #include "runtime/trace_file.h"
 
-/* The process's latest log, which may be open in its parent too. */
+/* The latest log of the process, which may be open in its parent too. */
 static void *newest_log;
 
 void probity_outputs_find(struct probity_session *session, const struct probity_options *options)
@@ -98,7 +98,7 @@ void probity_outputs_prepare(struct probity_session *session, int is_child)
         session->log_path[0] = 0;
 }
 
-/* Returns 1 if log and summary, as far as requested, were printed completely. */
+/* Returns 1 if all requested texts (log and summary) were printed completely. */
 static int print_texts(struct probity_session *session)
 {
     const struct probity_session_hooks *hooks = probity_hooks();

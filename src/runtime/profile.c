@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * profile.c: counts and times scopes. Two threads never store to the same cell. A signal handler
- * may run scopes between any two instructions: the depth keeps it away from our frame, and it adds
- * with single instructions. Nothing is allocated except at the first scope of a thread or of a
- * function.
- */
+ * may run scopes between any two instructions: the depth keeps it away from our frame, and
+ * additions are single instructions. Nothing is allocated except at the first scope of a thread or
+ * of a function. */
 #include "runtime/profile.h"
 
 #include <errno.h>
@@ -35,7 +34,7 @@ static inline uint64_t counter(void)
 #else
 static inline uint64_t counter(void)
 {
-    return 0; /* fast_depth_max is always 0 */
+    return 0; /* since fast_depth_max is always 0 */
 }
 #endif
 
@@ -54,7 +53,8 @@ static inline uint32_t limit(const uint32_t *depth_max)
 /* ---- Frames ------------------------------------------------------------------------------------
  */
 
-/* The thread may have been off the CPU. Returns the tick for which the reading is valid. */
+/* Handles a gap: the thread may have been off the CPU. Returns the tick for which the reading is
+ * valid. */
 static __attribute__((cold, noinline)) uint64_t find_gap(struct probity_profile_set *set,
                                                          uint64_t tick)
 {
@@ -70,7 +70,7 @@ static __attribute__((cold, noinline)) uint64_t find_gap(struct probity_profile_
         (int64_t)(tick - set->slot.hot.last_tick) > 0) {
         int64_t off_ns = probity_record_gap(session, &set->slot, set->depth, tick);
         set->off += probity_ticks_of_ns(off_ns, probity_live_rate(&session->live));
-        /* Preempted since the clock was read; see finish_hit() in record.c. */
+        /* Preempted since the clock was read: see finish_hit() in record.c. */
         if ((int64_t)(set->slot.reading.tick - tick) >= (int64_t)set->slot.hot.gap_ticks)
             tick = set->slot.reading.tick;
     }
@@ -102,7 +102,8 @@ static inline struct probity_profile_entry *entry_of(const struct probity_profil
     return (struct probity_profile_entry *)(frame->entry & ~(uintptr_t)FLAGS);
 }
 
-/* The function is on the stack already. A call made in a pause belongs to no enclosing total. */
+/* Opens a call of a function that is on the stack already. A call made in a pause is part of no
+ * enclosing total. */
 static __attribute__((cold, noinline)) void open_inner(struct probity_profile_set *set,
                                                        struct probity_profile_entry *entry,
                                                        uint32_t depth)
@@ -135,8 +136,8 @@ static inline void open_frame(struct probity_profile_set *set, struct probity_pr
     }
 }
 
-/* This call was made in a pause of the enclosing call of the same function, which is now the
- * outermost one again. */
+/* Handles the end of a call that was made in a pause of the enclosing call of the same function:
+ * that is the outermost one again. */
 static __attribute__((cold, noinline)) void reopen(struct probity_profile_frame *frame,
                                                    struct probity_profile_cell *cell,
                                                    uint32_t depth)
@@ -145,9 +146,9 @@ static __attribute__((cold, noinline)) void reopen(struct probity_profile_frame 
     frame->outer = 0;
 }
 
-/* The call stops being in progress before it is counted, so that it is not counted twice if the
- * process is killed in between; the rest follows (doc/spool.md, "Cells"). Returns whether it was
- * the outermost activation of its function. */
+/* Marks the call as no longer in progress before it is counted, so that it is not counted twice if
+ * the process is killed in between; the rest follows (doc/spool.md, "Cells"). Returns whether it
+ * was the outermost activation of its function. */
 static inline int add_times(struct probity_profile_frame *frame, uint32_t depth, uint64_t tick,
                             uint64_t pauses)
 {
@@ -183,7 +184,7 @@ static inline int add_times(struct probity_profile_frame *frame, uint32_t depth,
     return is_outermost;
 }
 
-/* The same if the thread was off the CPU or paused in between: rare, because most scopes are
+/* Does the same if the thread was off the CPU or paused in between: rare, because most scopes are
  * short. */
 static __attribute__((noinline)) void close_rare(struct probity_profile_set *set, uint32_t depth,
                                                  uint64_t tick)
@@ -331,7 +332,8 @@ enter_behind_gap(struct probity_profile_set *set, struct probity_profile_entry *
     return entered(depth);
 }
 
-/* For a thread without a readable counter or without times, or at a depth without a frame. */
+/* Enters a scope in a thread without a readable counter or without times, or at a depth without a
+ * frame. */
 static uint64_t enter_any(struct probity_profile_set *set, struct probity_profile_entry *entry)
 {
     uint32_t depth = set->depth;
@@ -348,8 +350,8 @@ static uint64_t enter_any(struct probity_profile_set *set, struct probity_profil
     return entered(depth);
 }
 
-/* The function's entry in this thread's set, and the set; NULL if the call is not counted. If the
- * function is only to be counted, its next call takes the fast path. */
+/* Returns the function's entry in this thread's set, and the set; NULL if the call is not counted.
+ * If the function is only to be counted, its next call takes the fast path. */
 static struct probity_profile_entry *make_entry(uint32_t number,
                                                 struct probity_profile_set **ret_set,
                                                 int is_only_counted)
@@ -514,7 +516,7 @@ void probity_profile_pause(int is_pause)
         end_pause(set, depth, tick);
 }
 
-/* The frame of the scope at this depth, NULL if it has none. */
+/* Returns the frame of the scope at this depth, NULL if it has none. */
 static struct probity_profile_frame *frame_of(struct probity_profile_set *set, uint32_t depth)
 {
     if (set == NULL || set->depth <= depth || depth >= limit(&set->depth_max))
