@@ -41,7 +41,7 @@ enum {
 };
 extern uint16_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
-/* Whether calls of the function are only counted. */
+/* Returns whether calls of the function are only counted. */
 static inline int probity_budget_counts(const struct probity_site_function *function)
 {
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
