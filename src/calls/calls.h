@@ -64,7 +64,7 @@ struct probity_calls_local {
 extern __thread struct probity_calls_local probity_calls_local
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Whether a call is made by one of these libraries. */
+/* Returns whether a call is made by one of these libraries. */
 static inline int probity_calls_is_own(const void *place)
 {
     const struct probity_calls_own *own = probity_calls_shared.own;
@@ -86,7 +86,8 @@ static inline __attribute__((always_inline)) uint32_t probity_calls_on_of(uint32
            (families | PROBITY_CALLS_UNREADY);
 }
 
-/* Whether no call of these families is recorded. If true, everything in the table is found. */
+/* Returns whether no call of these families is recorded. If true, everything in the table is
+ * found. */
 static inline __attribute__((always_inline)) int probity_calls_are_off(uint32_t families)
 {
     uint32_t on = probity_calls_on_of(families);
@@ -99,8 +100,8 @@ static inline __attribute__((always_inline)) int probity_calls_are_off(uint32_t 
     return (__atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) & families) == 0;
 }
 
-/* Whether a call that returns to `place` was made by the program, not by Probity. Only if the
- * family is on. */
+/* Returns whether a call that returns to `place` was made by the program, not by Probity. Only if
+ * the family is on. */
 static inline __attribute__((always_inline)) int probity_calls_are_of_program(const void *place)
 {
     return __builtin_expect(probity_thread_inside == 0, 1) && !probity_calls_is_own(place);

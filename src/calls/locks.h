@@ -96,9 +96,9 @@ struct probity_calls_thread {
 /* The calling thread's id. Asks the kernel once. */
 uint32_t probity_calls_thread_id(void) __attribute__((visibility("hidden")));
 
-/* To be called before locks are recorded for the first time: determines the layout of libc's
- * objects (unknown until then), and makes forked children forget their parents' threads. At load,
- * or in the writer thread. */
+/* Call before locks are recorded for the first time: determines the layout of libc's objects
+ * (unknown until then), and makes forked children forget their parents' threads. At load, or in the
+ * writer thread. */
 void probity_calls_locks_prepare(void) __attribute__((visibility("hidden")));
 void probity_calls_thread_prepare(void) __attribute__((visibility("hidden")));
 
@@ -161,7 +161,7 @@ static inline uint32_t probity_calls_owner(const volatile void *object, size_t o
 /* ---- Taking and releasing ----------------------------------------------------------------------
  */
 
-/* Whether a call that returns to `place` is to be recorded. */
+/* Returns whether a call that returns to `place` is to be recorded. */
 static inline __attribute__((always_inline)) int probity_calls_record_locks(const void *place)
 {
     return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) != 0 &&
@@ -195,7 +195,7 @@ void probity_calls_gives_counted(enum probity_calls_kind kind, const volatile vo
                                  const void *place, int has_waiters)
     __attribute__((visibility("hidden")));
 
-/* Whether this is the usual case; if so, it is a piece of work that is not timed. */
+/* Returns whether this is the usual case; if so, it is a piece of work that is not timed. */
 static inline __attribute__((always_inline)) int
 probity_calls_counts_usually(const struct probity_calls_thread *self)
 {
@@ -242,7 +242,7 @@ void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock
 void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
                           const void *place) __attribute__((visibility("hidden")));
 
-/* Whether libc takes a free lock even with this timeout, so that trying is equivalent. */
+/* Returns whether libc takes a free lock even with this timeout, so that trying is equivalent. */
 int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
     __attribute__((visibility("hidden")));
 

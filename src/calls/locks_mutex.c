@@ -46,7 +46,7 @@ static int is_kept(const pthread_mutex_t *mutex, uint32_t kind)
            probity_calls_field(mutex, PROBITY_CALLS_MUTEX_OWNER) != probity_calls_thread_id();
 }
 
-/* Whether the calling thread may release the mutex, as far as libc checks this. */
+/* Returns whether the calling thread may release the mutex, as far as libc checks this. */
 static inline int is_released_by_unlock(const pthread_mutex_t *mutex)
 {
     uint32_t kind = probity_calls_field(mutex, PROBITY_CALLS_MUTEX_KIND);
@@ -173,8 +173,8 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_clocklock,
     return error;
 }
 
-/* Whether the release is not recorded, in the usual case of free mutexes that are only counted:
- * this one is of the default kind and has no waiters. */
+/* Returns whether the release is not recorded, in the usual case of free mutexes that are only
+ * counted: this one is of the default kind and has no waiters. */
 static inline __attribute__((always_inline)) int is_released_quietly(const pthread_mutex_t *mutex)
 {
     const struct probity_calls_thread *self = probity_calls_local.self;
@@ -234,7 +234,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_trylock, (pthread_spin
     return error;
 }
 
-/* Whether another thread waits is unknown. */
+/* Returns whether another thread waits is unknown. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_unlock, (pthread_spinlock_t *lock),
                    (lock))
 {

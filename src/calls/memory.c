@@ -168,7 +168,8 @@ MEMORY(int, munmap, (void *at, size_t bytes), (at, bytes))
     return result;
 }
 
-/* Whether the mapping is moved: it is copied if its size is given as 0, or with this flag. */
+/* Returns whether the mapping is moved: it is copied if its size is given as 0, or with this
+ * flag. */
 static int is_moved(size_t bytes_before, int flags)
 {
     enum { KEEPS_MAPPING = 4 /* MREMAP_DONTUNMAP */ };

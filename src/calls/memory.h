@@ -79,7 +79,8 @@ extern __thread uint32_t probity_calls_new
 extern __thread const void *probity_calls_deleted
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Whether an operator new records this allocation. If it failed, the new handler may be called. */
+/* Returns whether an operator new records this allocation. If it failed, the new handler may be
+ * called. */
 static inline int probity_calls_is_of_new(const void *at)
 {
     if (__builtin_expect(probity_calls_new != PROBITY_CALLS_NEW_BEGUN, 1))

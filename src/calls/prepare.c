@@ -26,8 +26,8 @@ static uint32_t recordings, described;
 static pid_t process;
 static __thread uint32_t is_describing __attribute__((tls_model("initial-exec")));
 
-/* To be called before any call of this thread is recorded. A mapping must be recorded before any
- * call from it. So this does not rely on another thread that is doing the same: that thread may be
+/* Call before any call of this thread is recorded. A mapping must be recorded before any call from
+ * it. So this does not rely on another thread that is doing the same: that thread may be
  * preempted. */
 static void describe_process(void)
 {

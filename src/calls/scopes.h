@@ -55,8 +55,8 @@ enum {
     PROBITY_CALLS_SCOPE_AS(probity_call_counts(&site, __builtin_return_address(0)), families,      \
                            site, type, name, parameters, arguments, 1, enter)
 
-/* Whether the caller is not a child of vfork(), which has its own descriptors and program but runs
- * in its parent's thread. Makes a system call, so it is for rare calls only. */
+/* Returns whether the caller is not a child of vfork(), which has its own descriptors and program
+ * but runs in its parent's thread. Makes a system call, so it is for rare calls only. */
 int probity_calls_is_own_process(void) __attribute__((visibility("hidden")));
 
 /* One call. */
@@ -94,8 +94,8 @@ uint64_t probity_calls_message_bytes(const struct msghdr *message)
     __attribute__((visibility("hidden")));
 int64_t probity_calls_limit_ns(const struct timespec *limit) __attribute__((visibility("hidden")));
 
-/* Whether `bytes` bytes can be read. Asks the kernel, unless they are on the current page of the
- * stack. */
+/* Returns whether `bytes` bytes can be read. Asks the kernel, unless they are on the current page
+ * of the stack. */
 int probity_calls_can_read(const void *at, size_t bytes) __attribute__((visibility("hidden")));
 
 /* Bytes of the address of a peer as text, with its zero. */
@@ -184,7 +184,8 @@ probity_call_counts(const struct probity_site_function *function, const void *ba
     return 1;
 }
 
-/* Whether the ticks of its enter and leave are to be known: only the slow path returns them. */
+/* Returns whether the ticks of its enter and leave are to be known: only the slow path returns
+ * them. */
 static inline __attribute__((always_inline)) int
 probity_call_is_watched(const struct probity_call *call)
 {
@@ -309,7 +310,7 @@ void probity_call_enter_peer(struct probity_call *call, int fd,
                              const struct sockaddr *address, socklen_t length)
     __attribute__((visibility("hidden")));
 
-/* Whether the scope at this place ends in the usual way. */
+/* Returns whether the scope at this place ends in the usual way. */
 static inline __attribute__((always_inline)) int
 probity_call_ends_usually(const struct probity_call *call, uint32_t place)
 {

@@ -76,8 +76,8 @@ static int is_named(const char *variable)
     return value != NULL && value[0] != 0;
 }
 
-/* Whether recording starts at the first record instead of now: a program without any leaves no
- * trace. */
+/* Returns whether recording starts at the first record instead of now: a program without any leaves
+ * no trace. */
 static int starts_at_first_record(void)
 {
     const char *start = probity_os_is_privileged() ? NULL : getenv("PROBITY_START");

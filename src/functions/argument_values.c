@@ -128,7 +128,7 @@ static struct shown_enum show_enum(const struct probity_arguments *all, value_de
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* Whether all bytes can be read; queries the kernel. */
+/* Returns whether all bytes can be read; queries the kernel. */
 static int is_readable(uintptr_t address, size_t bytes)
 {
     size_t readable = probity_os_readable_bytes((const void *)address);

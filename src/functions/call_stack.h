@@ -106,7 +106,7 @@ static inline int probity_is_raised_known(uint32_t *ret_raised)
     return globals != NULL || __cxa_get_globals == NULL;
 }
 
-/* Whether there is room in the first table for one more call. */
+/* Returns whether there is room in the first table for one more call. */
 static inline int probity_calls_have_room(void)
 {
     return __builtin_expect(probity_calls.call != NULL && probity_calls.count < PROBITY_CALLS_MAX,
@@ -157,7 +157,7 @@ static inline int probity_calls_enter_counted(uintptr_t function_at)
     return function != NULL && probity_calls_count(function);
 }
 
-/* Whether the leave belongs to such a call. */
+/* Returns whether the leave belongs to such a call. */
 static inline int probity_calls_leave_counted(uintptr_t function_at)
 {
     const struct probity_site_function *function = probity_calls_countable(function_at);
@@ -166,8 +166,8 @@ static inline int probity_calls_leave_counted(uintptr_t function_at)
            __atomic_load_n(&function->number, __ATOMIC_RELAXED) != 0;
 }
 
-/* Whether a call through __fentry__ or a sled has lost its return address: a function that was
- * called after a jump has overwritten it. stack: of the call that begins. Hooks of
+/* Returns whether a call through __fentry__ or a sled has lost its return address: a function that
+ * was called after a jump has overwritten it. stack: of the call that begins. Hooks of
  * -finstrument-functions do not know where it is. By an instruction, since it may be in what a
  * sanitizer takes for a gap between variables. */
 static inline int probity_calls_is_overwritten(const struct probity_call *call, uintptr_t stack)

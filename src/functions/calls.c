@@ -101,8 +101,8 @@ static uint32_t known(void)
     return probity_calls.count < most ? probity_calls.count : most;
 }
 
-/* Whether there is room for one more call. The second table must be filled from its first place on:
- * places that were skipped would look like open calls. */
+/* Returns whether there is room for one more call. The second table must be filled from its first
+ * place on: places that were skipped would look like open calls. */
 static int make_room(void)
 {
     int is_full = probity_calls.count == CALLS_MAX && probity_calls.more == NULL;
@@ -179,15 +179,15 @@ static __attribute__((noinline)) void abandon(uint32_t alive)
  * from which their hooks are called. */
 static struct probity_pairs pairs;
 
-/* To be called if none of the open calls in this frame was abandoned. */
+/* Call if none of the open calls in this frame was abandoned. */
 static void keep_pairs(const struct probity_call_site *site)
 {
     for (uint32_t i = known(); i > 0 && call_at(i - 1)->site.stack == site->stack; i--)
         probity_pairs_keep(&pairs, call_at(i - 1)->site.from, site->from);
 }
 
-/* Whether count_open() has already found that the open calls in this frame belong to functions into
- * which this one was inlined. count: of calls in the first table. */
+/* Returns whether count_open() has already found that the open calls in this frame belong to
+ * functions into which this one was inlined. count: of calls in the first table. */
 static inline int is_inlined(uint32_t count, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
     for (uint32_t i = count; i > 0; i--) {
@@ -238,7 +238,7 @@ static uint32_t count_unchanged(uint32_t count, const struct probity_call_site *
     return alive;
 }
 
-/* To be called when a call begins there. */
+/* Call when a call begins there. */
 static void find_abandoned(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive = count;
@@ -462,7 +462,7 @@ static struct probity_valued_function *valued_of(const struct probity_call *call
     return found != NULL ? probity_function_valued(found) : NULL;
 }
 
-/* registers: NULL if the result is not known. Returns as hit(). */
+/* registers: NULL if the result is not known. Returns the same as hit(). */
 static uint64_t record_leave(const struct probity_call *call,
                              const struct probity_registers *registers)
 {
@@ -506,9 +506,9 @@ static void end(const struct probity_call *call, const struct probity_registers 
         watch_end(call, left);
 }
 
-/* Whether an open call may be the one that ends. At its end, a function with a variable-length
- * array is lower on the stack than at its beginning; one that jumps to the hook, as its last call,
- * has left its frame, and is higher. */
+/* Returns whether an open call may be the one that ends. At its end, a function with a
+ * variable-length array is lower on the stack than at its beginning; one that jumps to the hook, as
+ * its last call, has left its frame, and is higher. */
 static int is_ending(const struct probity_call_site *open, const struct probity_call_site *site)
 {
     int is_last_call = site->from == site->back;
@@ -668,8 +668,8 @@ static uint32_t find_returning(uintptr_t stack)
     return UINT32_MAX;
 }
 
-/* Whether the hook was called before a return, and not before a jump to another function, whose
- * result becomes this function's. */
+/* Returns whether the hook was called before a return, and not before a jump to another function,
+ * whose result becomes this function's. */
 static int is_before_return(uintptr_t from)
 {
     enum { RET = 0xc3, REP = 0xf3, BND = 0xf2 };

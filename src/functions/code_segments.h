@@ -14,7 +14,8 @@
 
 #include "base/objects.h"
 
-/* Whether the bytes are in a segment of the object with readable code, as its file has it. */
+/* Returns whether the bytes are in a segment of the object with readable code, as its file has
+ * it. */
 int probity_code_has(const struct probity_object *object, uintptr_t address, size_t bytes);
 
 /* As in the object's headers. */

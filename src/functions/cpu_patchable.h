@@ -31,8 +31,8 @@ static inline int probity_patchable_is_in(const struct probity_patchable_range *
 /* Returns 0 if the code there, which is readable, is not that of a patchable entry. */
 int probity_cpu_patchable_examine(uintptr_t address, struct probity_patchable_entry *ret_entry);
 
-/* Whether the code is as this library left it; it is not if the object was unloaded and another one
- * loaded there. */
+/* Returns whether the code is as this library left it; it is not if the object was unloaded and
+ * another one loaded there. */
 int probity_cpu_patchable_is_as_left(const struct probity_patchable_entry *entry);
 
 /* Maps and fills what the entries of the range lead to, and stores their distances. The memory is

@@ -46,7 +46,7 @@ enum {
     PROBITY_CPU_SLED_LINKS_BYTES = 16 * PROBITY_CPU_SLED_KINDS
 };
 
-/* Whether this CPU has sleds that can be replaced. */
+/* Returns whether this CPU has sleds that can be replaced. */
 int probity_cpu_sleds_are_usable(void);
 
 /* at: PROBITY_CPU_SLED_BYTES readable bytes. */
@@ -62,7 +62,7 @@ void probity_cpu_sled_make_links(uint8_t *links);
 void probity_cpu_sled_make_stub(uint8_t *stub, const uint8_t *links, const uint8_t *at,
                                 enum probity_cpu_sled_kind kind, uint32_t id);
 
-/* Whether a sled reaches all of this memory. */
+/* Returns whether a sled reaches all of this memory. */
 int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t memory, size_t bytes);
 
 /* Replace a sled, or restore it, in two steps. All threads must pass a barrier for code between

@@ -29,7 +29,8 @@ static const char *number_text(uint32_t number, char room[16])
     return at;
 }
 
-/* Whether `probity record` started this process; programs started by this one do not report. */
+/* Returns whether `probity record` started this process; programs started by this one do not
+ * report. */
 static int is_recorders_child(void)
 {
     const char *recorder = probity_os_is_privileged() ? NULL : getenv("PROBITY_RECORDER");

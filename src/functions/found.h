@@ -18,7 +18,7 @@ extern struct probity_found probity_found __attribute__((visibility("hidden")));
 /* Prints one line, if `probity record` started the program or there is a problem. */
 void probity_found_report(void);
 
-/* Whether there are scopes of FN_FUNC whose code is changed. */
+/* Returns whether there are scopes of FN_FUNC whose code is changed. */
 int probity_found_has_sites(void);
 
 /* Prints one line, if scopes of FN_FUNC are not recorded because code cannot be changed. */

@@ -55,7 +55,7 @@ struct probity_site_function *probity_function_find(uintptr_t address);
  * the table is full. */
 int probity_function_put(uintptr_t address, struct probity_site_function *function);
 
-/* Whether PROBITY_SELECT has rules. */
+/* Returns whether PROBITY_SELECT has rules. */
 int probity_functions_are_selected(void);
 
 /* The same for an address in the function: the return address of its call of __fentry__. */
@@ -66,12 +66,13 @@ struct probity_site_function *probity_function_find_inside(uintptr_t address);
  * time. */
 int probity_functions_select(const char *rules);
 
-/* To be called when libraries may have been unloaded: discards their functions. Any thread. */
+/* Call when libraries may have been unloaded: discards their functions. Any thread. */
 void probity_functions_unloaded(void);
 
-/* Whether the code of an object calls __return__ (returns.c). Without -minstrument-return=call a
- * function calls only __fentry__, and its end is not known. Reads relocations; reads code only in
- * an object into which this library was linked. Any thread, async-signal-safe. */
+/* Returns whether the code of an object calls __return__ (returns.c). Without
+ * -minstrument-return=call a function calls only __fentry__, and its end is not known. Reads
+ * relocations; reads code only in an object into which this library was linked. Any thread,
+ * async-signal-safe. */
 int probity_object_calls_return(const struct probity_object *object);
 
 #endif

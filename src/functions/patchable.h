@@ -44,8 +44,8 @@ struct probity_patchable {
 long probity_patchable_take(const struct probity_object *object, const char *path,
                             int takes_all, struct probity_patchable *ret_patchable);
 
-/* Whether the code of the object is still as it was left: another one may have been loaded at its
- * address. */
+/* Returns whether the code of the object is still as it was left: another one may have been loaded
+ * at its address. */
 int probity_patchable_is_there(const struct probity_patchable *patchable,
                                const struct probity_object *object);
 
@@ -56,8 +56,8 @@ int probity_patchable_update(struct probity_patchable *patchable,
                              const struct probity_object *object,
                              int (*is_removed)(uintptr_t from));
 
-/* Whether the update above would leave or put a call in a function whose ends must be recorded,
- * according to the rules, which are in force (rules.h). */
+/* Returns whether the update above would leave or put a call in a function whose ends must be
+ * recorded, according to the rules, which are in force (rules.h). */
 int probity_patchable_lacks_ends(const struct probity_patchable *patchable,
                                  int (*is_removed)(uintptr_t from), const char *rules);
 

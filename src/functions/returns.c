@@ -92,8 +92,8 @@ static int refers(const struct probity_object *object, const struct dynamic *dyn
     return 0;
 }
 
-/* Whether an instruction in the range calls our __return__; the opcode is followed by the distance.
- * Other bytes look like this once in four billion cases. */
+/* Returns whether an instruction in the range calls our __return__; the opcode is followed by the
+ * distance. Other bytes look like this once in four billion cases. */
 static int has_call(const uint8_t *code, size_t bytes)
 {
     enum { CALL = 0xe8, CALL_BYTES = 5 };

@@ -83,8 +83,8 @@ const char *probity_rules_now(void)
                : found;
 }
 
-/* To be called before the results of the old rules are discarded: a thread that finds a function
- * meanwhile looks at the rules again (functions.c). */
+/* Call before the results of the old rules are discarded: a thread that finds a function meanwhile
+ * looks at the rules again (functions.c). */
 void probity_rules_set(const char *rules)
 {
     __atomic_store_n(&kept, rules, __ATOMIC_SEQ_CST);

@@ -227,8 +227,8 @@ int probity_scope_sites_are_calls(void)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-/* To be called if no scope was jumped over when the one at this place began: the others in its
- * frame are in the same function, as compiled. */
+/* Call if no scope was jumped over when the one at this place began: the others in its frame are in
+ * the same function, as compiled. */
 static void keep_pairs(uint32_t place)
 {
     const struct probity_scope_place *own = &probity_scope_frame[place + 1];

@@ -35,7 +35,8 @@ struct probity_scope_sites {
 void probity_scope_sites_take(const struct probity_object *object, const char *path,
                               struct probity_scope_sites *ret_sites);
 
-/* Whether they are still in memory as they were left: another object may have been loaded there. */
+/* Returns whether they are still in memory as they were left: another object may have been loaded
+ * there. */
 int probity_scope_sites_are_there(const struct probity_scope_sites *sites,
                                   const struct probity_object *object);
 
@@ -51,11 +52,11 @@ struct probity_scope_sites_found {
 extern struct probity_scope_sites_found probity_scope_sites_found
     __attribute__((visibility("hidden")));
 
-/* Chooses the value of is_open for scopes entered from now on. To be called before sites are
- * patched, so that no scope entered earlier counts as open. */
+/* Chooses the value of is_open for scopes entered from now on. Call before sites are patched, so
+ * that no scope entered earlier counts as open. */
 void probity_scope_sites_renew(void);
 
-/* Whether sites have been patched before, by this copy of the library or another one. */
+/* Returns whether sites have been patched before, by this copy of the library or another one. */
 int probity_scope_sites_are_calls(void);
 
 /* Called by the hooks, without vector registers. frame: as in probity_scope_enter_frame(); back:

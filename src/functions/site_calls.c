@@ -41,7 +41,7 @@ static __attribute__((noinline)) void enter_first(struct probity_scope_here *sco
         scope->is_open = 0;
 }
 
-/* Whether the scope, if it is not suspect, can begin without a call. */
+/* Returns whether the scope, if it is not suspect, can begin without a call. */
 static inline int is_plain(const struct probity_site_function *function, uint32_t place)
 {
     return __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0 &&

@@ -88,7 +88,7 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back)
     probity_hit(code);
 }
 
-/* Whether calls of the function are only counted. */
+/* Returns whether calls of the function are only counted. */
 static inline int is_counted(uint32_t id)
 {
     const struct probity_site_function *function =

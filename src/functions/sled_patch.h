@@ -33,8 +33,8 @@ struct probity_sleds {
     size_t stub_count;
 };
 
-/* Whether the code of the object is still as it was left: another one may have been loaded at its
- * address. */
+/* Returns whether the code of the object is still as it was left: another one may have been loaded
+ * at its address. */
 int probity_sleds_are_there(const struct probity_sleds *sleds,
                             const struct probity_object *object);
 

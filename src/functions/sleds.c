@@ -69,7 +69,7 @@ static void want_sites(int is_wanted)
     sites_are_wanted = is_wanted;
 }
 
-/* Whether functions without macros are to be recorded as well. */
+/* Returns whether functions without macros are to be recorded as well. */
 static int is_for_functions(void)
 {
     int is_profiling = probity_scope_is_on(0) &&
@@ -185,7 +185,7 @@ static size_t choose(const struct probity_sled_map *map, struct probity_sled_cha
 /* ---- Ids ---------------------------------------------------------------------------------------
  */
 
-/* Whether the ids of an object now belong to another one. */
+/* Returns whether the ids of an object now belong to another one. */
 static int are_taken(const struct object *object)
 {
     for (const struct object *other = objects; other != NULL; other = other->next) {
@@ -226,8 +226,8 @@ static int map_functions(void)
     return probity_sled_functions != NULL ? 0 : -1;
 }
 
-/* Whether the sleds of a function must be as compiled because a recording on request does not
- * select it. */
+/* Returns whether the sleds of a function must be as compiled because a recording on request does
+ * not select it. */
 static int is_out(uintptr_t function)
 {
     return wake_now() == ASLEEP || (wake_now() == AWAKE && is_left_out(function));
@@ -450,7 +450,7 @@ static void select_sleds(void)
     }
 }
 
-/* Whether the same object is still loaded, but its code was changed by something else. */
+/* Returns whether the same object is still loaded, but its code was changed by something else. */
 static int has_successor(const struct object *object)
 {
     for (const struct object *other = objects; other != NULL; other = other->next) {

@@ -52,7 +52,7 @@ static void *load(const struct file *file, uint64_t offset, uint64_t bytes)
     return at;
 }
 
-/* Whether a part of the file is the same as in memory. */
+/* Returns whether a part of the file is the same as in memory. */
 static int is_same(const struct file *file, uint64_t offset, const void *memory, size_t bytes)
 {
     void *own = bytes <= HEADER_BYTES_MAX ? load(file, offset, bytes) : NULL;

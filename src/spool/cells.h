@@ -26,7 +26,7 @@ struct probity_profile_cell {
     uint64_t off_total, off_self; /* signed, modulo 2^64 */
     uint64_t paused, unwound;
     uint64_t durations;           /* sum, including inner activations */
-    uint64_t open_since;          /* entry of its outermost call in progress; 0: none */
+    uint64_t open_since;          /* entry tick of its outermost call in progress; 0: none */
     uint64_t reserved_words[2];
     uint64_t histogram[PROBITY_PROFILE_BUCKETS];
 };
@@ -48,11 +48,11 @@ struct probity_cells_owner {
     uint32_t set, thread, tid, threads;
 };
 
-/* Turns a chunk just taken into an empty chunk of cells. */
+/* Turns a chunk that was just taken into an empty chunk of cells. */
 void probity_cells_prepare(struct probity_pool *pool, uint32_t chunk,
                            const struct probity_cells_owner *owner);
 
-/* Changes the owner of a chunk of the set to the thread that takes it over. */
+/* Transfers a chunk of the set to the thread that takes over the set. */
 void probity_cells_relabel(struct probity_pool *pool, uint32_t chunk,
                            const struct probity_cells_owner *owner);
 
@@ -74,7 +74,7 @@ struct probity_cells {
 int probity_cells_get(const struct probity_chunk_header *header, const uint64_t *words,
                       uint32_t chunk_words, struct probity_cells *ret_cells);
 
-/* The latest tick at which a call in progress was entered; 0 if there is none. */
+/* Returns the latest tick at which a call in progress was entered; 0 if there is none. */
 uint64_t probity_cells_newest(const struct probity_cells *cells);
 
 /* Copies one cell. */

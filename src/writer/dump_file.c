@@ -172,7 +172,7 @@ static int has_thread(const struct probity_dump_file *file, uint32_t thread)
     return thread / 8 >= THREADS_BYTES || (file->threads[thread / 8] >> thread % 8 & 1);
 }
 
-/* Whether a dump needs the record although it is older. */
+/* Returns whether a dump needs the record although it is older. */
 static int is_copied(const struct probity_dump_file *file, const struct probity_record *record,
                      uint32_t thread)
 {

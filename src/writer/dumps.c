@@ -184,7 +184,7 @@ static int is_full(const struct probity_dumps *dumps)
            dumps->kept_count >= dumps->settings.kept;
 }
 
-/* Whether a dump of the window replaces another one. */
+/* Returns whether a dump of the window replaces another one. */
 static int may_replace(const struct probity_dumps *dumps, const struct probity_dumps_window *window)
 {
     return dumps->settings.keep == PROBITY_DUMPS_KEEP_WORST && is_full(dumps) &&

@@ -79,7 +79,7 @@ struct probity_dumps_calls {
 
 extern const struct probity_dumps_calls probity_dumps_calls;
 
-/* Whether notices have come since they were last taken. */
+/* Returns whether notices have come since they were last taken. */
 static inline int probity_dumps_are_asked(const struct probity_dumps *dumps)
 {
     return dumps->is_on &&

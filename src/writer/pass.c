@@ -173,7 +173,7 @@ static void hold(struct probity_pass *pass, uint32_t chunk)
     pass->held = chunk;
 }
 
-/* Whether a probe is still in progress at word `at`. */
+/* Returns whether a probe is still in progress at word `at`. */
 static int is_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
 {
     uint64_t head = __atomic_load_n(&probity_pool_words(pool, chunk)[at], __ATOMIC_ACQUIRE);

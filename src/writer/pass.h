@@ -50,7 +50,7 @@ struct probity_pass {
     int may_yield; /* the program had no filter of system calls when recording began */
 };
 
-/* Whether the gathered blocks fit into the batch, and each has a commit. */
+/* Returns whether the gathered blocks fit into the batch, and each has a commit. */
 int probity_pass_is_valid(const struct probity_pass *pass);
 
 /* Sets batch, commits and scratch buffer: in live->memory if they fit, otherwise in a mapping.

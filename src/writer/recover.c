@@ -280,7 +280,7 @@ static int append_sync(struct recovery *recovery, const struct probity_sync *syn
     return append(recovery, block, PROBITY_BLOCK_HEADER_BYTES + bytes);
 }
 
-/* Whether the program ended the recording and left the rest to recover. */
+/* Returns whether the program ended the recording and left the rest to recover. */
 static int has_ended(const struct probity_spool_header *header)
 {
     return header->state == PROBITY_SPOOL_LEFT && (header->end_reason == PROBITY_END_STOPPED ||

@@ -94,9 +94,9 @@ static void process_find(uint32_t pid, struct process *ret_process)
         fclose(status);
 }
 
-/* Whether the process has the file mapped, which rules out another process with the same id. The
- * device is not compared, because on some file systems stat() and the list of mappings disagree on
- * it. */
+/* Returns whether the process has the file mapped, which rules out another process with the same
+ * id. The device is not compared, because on some file systems stat() and the list of mappings
+ * disagree on it. */
 static int maps_file(const struct process *process, int file)
 {
     struct stat status;

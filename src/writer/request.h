@@ -38,8 +38,8 @@ struct probity_request_trace {
 int probity_request_open_trace(const struct probity_request_trace *trace,
                                struct probity_request **ret_request);
 
-/* Whether the process sees different files than the caller under the same names: it is in another
- * mount namespace or chroot. 0 if that is unknown. */
+/* Returns whether the process sees different files than the caller under the same names: it is in
+ * another mount namespace or chroot. 0 if that is unknown. */
 int probity_request_has_other_files(uint32_t pid);
 
 /* The attached spool; valid until the request is closed. */
@@ -47,7 +47,7 @@ const struct probity_attach *probity_request_attach(const struct probity_request
 
 uint32_t probity_request_pid(const struct probity_request *request);
 
-/* Whether there is a writer that can reply: 1 or 0. */
+/* Returns whether there is a writer that can reply: 1 or 0. */
 int probity_request_has_writer(const struct probity_request *request);
 
 /* The current levels. Returns 0, or PROBITY_ERROR_VERSION if the program does not support

@@ -155,8 +155,8 @@ static int take_names(struct snapshot *snapshot)
     return 0;
 }
 
-/* Whether a file may be replaced: it must be regular, and not a trace that is being recorded, which
- * would be lost. */
+/* Returns whether a file may be replaced: it must be regular, and not a trace that is being
+ * recorded, which would be lost. */
 static int may_replace(const struct snapshot *snapshot, const char *name)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

@@ -83,7 +83,7 @@ static int open_page(uint32_t pid)
     return -1;
 }
 
-/* Whether a byte is locked by another process. */
+/* Returns whether a byte is locked by another process. */
 static int is_locked(int file, int64_t at)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};

@@ -352,8 +352,8 @@ static enum probity_wake_refusal read_block(const struct target *target,
     return PROBITY_WAKE_OK;
 }
 
-/* Whether the two words show a program that is recording or has not decided yet. After a request
- * without effect they are meaningless until the next probe. */
+/* Returns whether the two words show a program that is recording or has not decided yet. After a
+ * request without effect they are meaningless until the next probe. */
 static int is_awake(const struct target *target, const struct probity_wake *block)
 {
     uint32_t active = 0;

@@ -41,8 +41,8 @@ enum probity_wake_refusal probity_wake_page(uint32_t pid, const char *settings,
                                             size_t settings_bytes, int64_t wait_ns,
                                             int *ret_error);
 
-/* Whether the process is stopped, by a signal or a debugger, and so cannot answer. 0 if that is
- * unknown. */
+/* Returns whether the process is stopped, by a signal or a debugger, and so cannot answer. 0 if
+ * that is unknown. */
 int probity_wake_is_stopped(uint32_t pid);
 
 #endif

@@ -21,15 +21,15 @@ void probity_watch_close(struct probity_watch *watch);
  * nothing changed. In the writer thread, as are the next two. */
 int probity_watch_make_room(struct probity_watch *watch, enum probity_condition_kind kind);
 
-/* To be called when the condition with this number, for which there is room, was added, or when its
- * limit has changed. */
+/* Call when the condition with this number, for which there is room, was added, or when its limit
+ * has changed. */
 void probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate);
 void probity_watch_limit(struct probity_watch *watch, uint32_t number, uint64_t limit);
 
-/* To be called when a site is declared that these conditions name. Any thread. */
+/* Call when a site is declared that these conditions name. Any thread. */
 void probity_watch_site(struct probity_watch *watch, uint32_t number, uint64_t conditions);
 
-/* Whether any of these conditions do. Inline, for programs that have none. */
+/* Returns whether any of these conditions do. Inline, for programs that have none. */
 static inline int probity_watch_names(const struct probity_watch *watch, uint32_t number)
 {
     return number < PROBITY_LIMIT_SITES &&

@@ -39,7 +39,7 @@ void probity_watch_requests_close(struct probity_watch_requests *requests);
 void probity_watch_requests_hit(struct probity_watch_requests *requests,
                                 const struct probity_watch_hit *hit);
 
-/* To be called when all hits older than the tick have been read: processes them. */
+/* Call when all hits older than the tick have been read: processes them. */
 void probity_watch_requests_follow(struct probity_watch_requests *requests, uint64_t horizon);
 
 #endif

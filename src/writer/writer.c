@@ -171,7 +171,7 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     return result;
 }
 
-/* Whether no thread is still storing into reserved words. All are quiesced by now. */
+/* Returns whether no thread is still storing into reserved words. All are quiesced by now. */
 static int is_settled(struct probity_live *live)
 {
     for (uint32_t i = 0; i < live->slots; i++) {
@@ -389,7 +389,7 @@ static int extend_pool(struct probity_writer *writer)
     return 1;
 }
 
-/* Whether full chunks must be drained before the next whole pass. */
+/* Returns whether full chunks must be drained before the next whole pass. */
 static int is_draining_due(const struct probity_writer *writer)
 {
     const struct probity_live *live = writer->live;
@@ -442,9 +442,9 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
     writer->result = end_trace(writer, pass);
 }
 
-/* To be called once all files are open. Not with sanitizers, which open files and create threads.
- * Not if the program has a seccomp filter: it applies to this thread, too, and might kill the
- * program because of the calls made here. */
+/* Call once all files are open. Not with sanitizers, which open files and create threads. Not if
+ * the program has a seccomp filter: it applies to this thread, too, and might kill the program
+ * because of the calls made here. */
 static void confine(const struct probity_writer *writer, struct probity_pass *pass)
 {
     if (IS_SANITIZED || prctl(PR_GET_SECCOMP) != 0)

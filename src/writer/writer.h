@@ -86,8 +86,7 @@ struct probity_writer {
  * thread. */
 int probity_writer_start(struct probity_writer *writer);
 
-/* To be called when chunks are full: wakes the writer if it sleeps. Any thread,
- * async-signal-safe. */
+/* Call when chunks are full: wakes the writer if it sleeps. Any thread, async-signal-safe. */
 void probity_writer_notify(struct probity_writer *writer);
 
 /* When it returns, everything stored so far is in the file. Returns 0 or the writer's error. */
@@ -96,11 +95,11 @@ int probity_writer_flush(struct probity_writer *writer);
 /* Drains the rest, ends the trace and the thread. In the writer thread: only ends the trace. */
 int probity_writer_stop(struct probity_writer *writer, uint32_t reason);
 
-/* To be called before the struct is used again: joins a thread that ended the trace by itself. */
+/* Call before the struct is used again: joins a thread that ended the trace by itself. */
 void probity_writer_reap(struct probity_writer *writer);
 
-/* Whether the system has ended the writer thread because the process exits: 1 or 0. If so, releases
- * the drainer's lock: records that were not written are recovered from the spool. */
+/* Returns whether the system has ended the writer thread because the process exits: 1 or 0. If so,
+ * releases the drainer's lock: records that were not written are recovered from the spool. */
 int probity_writer_is_lost(struct probity_writer *writer);
 
 /* The same as stop, in the calling thread, if no writer thread was started. */
