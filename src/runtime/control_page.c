@@ -3,7 +3,8 @@
  * control_page.c: see control_page.h. The page is a file that the user owns, in a directory that
  * only that user may write to, so its content is trusted like that user. It is opened and removed
  * relative to the directory's descriptor, and links are not followed. A lock, which only the
- * mapping holds, shows that the program is alive. A forked child has neither page nor thread. */
+ * mapping holds, shows that the program is alive. A forked child has neither page nor thread.
+ */
 #include "runtime/control_page.h"
 
 #include <errno.h>

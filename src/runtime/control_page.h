@@ -1,5 +1,8 @@
-/* control_page.h: the program's side of the control page: creates it, and waits for requests in a
- * separate thread. */
+/* SPDX-License-Identifier: MIT
+ *
+ * control_page.h: the program's side of the control page: creates it, and waits for requests in a
+ * separate thread.
+ */
 #ifndef PROBITY_RUNTIME_CONTROL_PAGE_H
 #define PROBITY_RUNTIME_CONTROL_PAGE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * cost.h: the cost of recording in this process, measured by running, on private memory, the code
- * that is compiled into programs; leaves no records. */
+ * that is compiled into programs; leaves no records.
+ */
 #ifndef PROBITY_RUNTIME_COST_H
 #define PROBITY_RUNTIME_COST_H
 

@@ -2,7 +2,8 @@
  *
  * declare.h: the declarations of sites and probes, which each trace must contain. Copies are kept
  * for the life of the process, because the strings of a library disappear when it is unloaded, and
- * because each later recording (after a fork or a restart) needs them. */
+ * because each later recording (after a fork or a restart) needs them.
+ */
 #ifndef PROBITY_RUNTIME_DECLARE_H
 #define PROBITY_RUNTIME_DECLARE_H
 

@@ -1,5 +1,8 @@
-/* external.c: recording in a program whose spool is drained by another process. That process is
- * trusted only to free full chunks. */
+/* SPDX-License-Identifier: MIT
+ *
+ * external.c: recording in a program whose spool is drained by another process. That process is
+ * trusted only to free full chunks.
+ */
 #include "runtime/external.h"
 
 #include <stdlib.h>

@@ -2,7 +2,8 @@
  *
  * frames.h: tracks the positions of open scopes on the calling thread's stack, and detects which of
  * them were left by longjmp(). Called by the thread itself, even in signal handlers; preserves
- * errno. */
+ * errno.
+ */
 #ifndef PROBITY_RUNTIME_FRAMES_H
 #define PROBITY_RUNTIME_FRAMES_H
 

@@ -2,7 +2,8 @@
  *
  * hooks.h: the interface to libprobity-print, the library that reads the trace in the program that
  * wrote it: to print the log and the summary, and to write the CSV file. The two libraries share
- * nothing else. They may be of different builds, so any change here increments the version. */
+ * nothing else. They may be of different builds, so any change here increments the version.
+ */
 #ifndef PROBITY_RUNTIME_HOOKS_H
 #define PROBITY_RUNTIME_HOOKS_H
 

@@ -2,7 +2,8 @@
  *
  * inside.h: marks the calling thread as being inside the library, with signals blocked. Functions
  * of libprobity-calls that replace libc's then record nothing: some run while our locks are held,
- * such as the allocations of pthread_create() and pthread_setspecific(). */
+ * such as the allocations of pthread_create() and pthread_setspecific().
+ */
 #ifndef PROBITY_RUNTIME_INSIDE_H
 #define PROBITY_RUNTIME_INSIDE_H
 

@@ -3,7 +3,8 @@
  * levels.c: one word holds the requested levels and whether they are in effect. A thread that
  * changes it publishes the two variables that scopes read, and publishes them again if the word has
  * changed in the meantime. So the last thread to publish does so for the last word, without a lock
- * that a forked child could inherit. */
+ * that a forked child could inherit.
+ */
 #include "runtime/levels.h"
 
 #include <errno.h>

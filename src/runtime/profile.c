@@ -3,7 +3,8 @@
  * profile.c: counts and times scopes. Two threads never store to the same cell. A signal handler
  * may run scopes between any two instructions: the depth keeps it away from our frame, and
  * additions are single instructions. Nothing is allocated except at the first scope of a thread or
- * of a function. */
+ * of a function.
+ */
 #include "runtime/profile.h"
 
 #include <errno.h>

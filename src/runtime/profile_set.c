@@ -2,7 +2,8 @@
  *
  * profile_set.c: sets of cells are created with threads and outlast them: the sets of the last 64
  * ended threads stay readable; a new thread then reuses the oldest. Memory is thus bounded by the
- * number of concurrent threads. Slow paths only. */
+ * number of concurrent threads. Slow paths only.
+ */
 #include "runtime/profile_set.h"
 
 #include <sys/mman.h>

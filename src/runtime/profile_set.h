@@ -1,5 +1,8 @@
-/* profile_set.h: the set of a thread in profile mode: process-private, in memory that a forked
- * child sees as zeroes. About 6 MiB of address space; only the used parts have pages. */
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_set.h: the set of a thread in profile mode: process-private, in memory that a forked
+ * child sees as zeroes. About 6 MiB of address space; only the used parts have pages.
+ */
 #ifndef PROBITY_RUNTIME_PROFILE_SET_H
 #define PROBITY_RUNTIME_PROFILE_SET_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * record.h: the slow path of recording: for records longer than a word, and for threads without
- * free words. Any thread, async-signal-safe; preserves errno. */
+ * free words. Any thread, async-signal-safe; preserves errno.
+ */
 #ifndef PROBITY_RUNTIME_RECORD_H
 #define PROBITY_RUNTIME_RECORD_H
 

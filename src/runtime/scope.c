@@ -2,7 +2,8 @@
  *
  * scope.c: function scopes outside the inline path of probity_scope.h: at the first call, in
  * profile mode, if other scopes ended without a leave, and with values other than numbers. Runs in
- * the traced thread; async-signal-safe except formatters. */
+ * the traced thread; async-signal-safe except formatters.
+ */
 #include <errno.h>
 #include <time.h>
 

@@ -1,5 +1,8 @@
-/* scope_path.c: the path that every recorded scope takes (begin, enter, leave) and events with
- * values. Other functions are called only in unusual cases. Async-signal-safe. */
+/* SPDX-License-Identifier: MIT
+ *
+ * scope_path.c: the path that every recorded scope takes (begin, enter, leave) and events with
+ * values. Other functions are called only in unusual cases. Async-signal-safe.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * session.h: starts and ends a recording, and admits threads to the slow paths that use it. */
+ * session.h: starts and ends a recording, and admits threads to the slow paths that use it.
+ */
 #ifndef PROBITY_RUNTIME_SESSION_H
 #define PROBITY_RUNTIME_SESSION_H
 

@@ -3,7 +3,8 @@
  * session_mapping.h: the session, one recording of one process, and how it is found. It is in one
  * mapping that a forked child sees as zeroes (MADV_WIPEONFORK): a child that probes finds no
  * session and creates a new one. So nothing needs to be done at a fork, unless the forking thread
- * is inside a probe (src/runtime/child.h). */
+ * is inside a probe (src/runtime/child.h).
+ */
 #ifndef PROBITY_RUNTIME_SESSION_MAPPING_H
 #define PROBITY_RUNTIME_SESSION_MAPPING_H
 

@@ -1,5 +1,8 @@
-/* settings.c: defaults, then options, then the environment; then limits. A setting out of its range
- * is an error, and is never silently replaced. */
+/* SPDX-License-Identifier: MIT
+ *
+ * settings.c: defaults, then options, then the environment; then limits. A setting out of its range
+ * is an error, and is never silently replaced.
+ */
 #include "runtime/settings.h"
 
 #include <errno.h>

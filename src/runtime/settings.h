@@ -1,4 +1,7 @@
-/* settings.h: the options and the environment, combined and checked. */
+/* SPDX-License-Identifier: MIT
+ *
+ * settings.h: the options and the environment, combined and checked.
+ */
 #ifndef PROBITY_RUNTIME_SETTINGS_H
 #define PROBITY_RUNTIME_SETTINGS_H
 

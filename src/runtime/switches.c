@@ -1,5 +1,8 @@
-/* switches.c: two sets of rules, one of which is in effect. The writer thread fills the other one,
- * puts it into effect, and waits until no thread reads the old one. */
+/* SPDX-License-Identifier: MIT
+ *
+ * switches.c: two sets of rules, one of which is in effect. The writer thread fills the other one,
+ * puts it into effect, and waits until no thread reads the old one.
+ */
 #include "runtime/switches.h"
 
 #include <string.h>

@@ -1,6 +1,9 @@
-/* thread.c: assigns thread states. A program may create thousands of threads, and they may end
+/* SPDX-License-Identifier: MIT
+ *
+ * thread.c: assigns thread states. A program may create thousands of threads, and they may end
  * without running their destructors. A state is free when its thread has released it, or when the
- * kernel reports that the thread has ended. */
+ * kernel reports that the thread has ended.
+ */
 #include "runtime/thread.h"
 
 #include <errno.h>

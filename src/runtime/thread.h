@@ -1,5 +1,8 @@
-/* thread.h: a thread's state and its chunk. Called by the thread itself, in slow paths, inside
- * probity_session_enter() and with signals blocked unless noted otherwise. */
+/* SPDX-License-Identifier: MIT
+ *
+ * thread.h: a thread's state and its chunk. Called by the thread itself, in slow paths, inside
+ * probity_session_enter() and with signals blocked unless noted otherwise.
+ */
 #ifndef PROBITY_RUNTIME_THREAD_H
 #define PROBITY_RUNTIME_THREAD_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * thread_self.c: the variable of each thread that the inline probe reads. Windows has its own
- * (src/base/windows/slots.c). */
+ * (src/base/windows/slots.c).
+ */
 #include <stddef.h>
 
 #include "probity.h"

@@ -1,4 +1,7 @@
-/* trace_file.c: creates the trace, named by the template, with its first block. */
+/* SPDX-License-Identifier: MIT
+ *
+ * trace_file.c: creates the trace, named by the template, with its first block.
+ */
 #include "runtime/trace_file.h"
 
 #include <errno.h>

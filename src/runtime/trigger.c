@@ -1,5 +1,8 @@
-/* trigger.c: conditions, and the checks whether they are met. Threads compare and post notices; the
- * writer thread makes dumps from these (src/writer/dumps.c) and computes percentiles. */
+/* SPDX-License-Identifier: MIT
+ *
+ * trigger.c: conditions, and the checks whether they are met. Threads compare and post notices; the
+ * writer thread makes dumps from these (src/writer/dumps.c) and computes percentiles.
+ */
 #include "runtime/trigger.h"
 
 #include <errno.h>

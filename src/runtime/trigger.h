@@ -1,7 +1,10 @@
-/* trigger.h: what triggers dumps of a ring (doc/triggers.md): conditions, which the program's
+/* SPDX-License-Identifier: MIT
+ *
+ * trigger.h: what triggers dumps of a ring (doc/triggers.md): conditions, which the program's
  * threads check, and requests by the program. A program with the static library has this code only
  * if it refers to probity_snapshot (doc/architecture.md): the rest of the library calls it through
- * the table of trigger_calls.h. */
+ * the table of trigger_calls.h.
+ */
 #ifndef PROBITY_RUNTIME_TRIGGER_H
 #define PROBITY_RUNTIME_TRIGGER_H
 

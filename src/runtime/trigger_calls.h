@@ -1,5 +1,8 @@
-/* trigger_calls.h: the table through which the rest of the library calls code that only programs
- * with conditions or dumps need (trigger.h), if that is linked. */
+/* SPDX-License-Identifier: MIT
+ *
+ * trigger_calls.h: the table through which the rest of the library calls code that only programs
+ * with conditions or dumps need (trigger.h), if that is linked.
+ */
 #ifndef PROBITY_RUNTIME_TRIGGER_CALLS_H
 #define PROBITY_RUNTIME_TRIGGER_CALLS_H
 

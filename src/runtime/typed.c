@@ -1,6 +1,9 @@
-/* typed.c: hits with ids outside the inline path of probity_typed.h: before a thread's first chunk,
+/* SPDX-License-Identifier: MIT
+ *
+ * typed.c: hits with ids outside the inline path of probity_typed.h: before a thread's first chunk,
  * at the end of a chunk, and if the CPU clock must be read. Runs in the traced thread,
- * async-signal-safe. */
+ * async-signal-safe.
+ */
 #include "probity_typed.h"
 
 #include "runtime/record.h"

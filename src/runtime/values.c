@@ -2,7 +2,8 @@
  *
  * values.c: encodes values in the traced thread, through pointers of the program, any of which may
  * be invalid. Texts in the executable's image are read directly; for all others, a system call
- * first checks whether they are readable. */
+ * first checks whether they are readable.
+ */
 #include "runtime/values.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
-/* values.h: encodes values of the program as bytes of an event (doc/trace-format.md, "Values"), on
- * the slow path: texts, pointed-to values, and the output of formatters for user types. */
+/* SPDX-License-Identifier: MIT
+ *
+ * values.h: encodes values of the program as bytes of an event (doc/trace-format.md, "Values"), on
+ * the slow path: texts, pointed-to values, and the output of formatters for user types.
+ */
 #ifndef PROBITY_RUNTIME_VALUES_H
 #define PROBITY_RUNTIME_VALUES_H
 

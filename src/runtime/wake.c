@@ -1,8 +1,11 @@
-/* wake.c: the library's side of `probity attach`. Runs in the thread whose probe finds the request,
+/* SPDX-License-Identifier: MIT
+ *
+ * wake.c: the library's side of `probity attach`. Runs in the thread whose probe finds the request,
  * or in the thread that waits for requests (control_page.c). Other threads do not wait for it:
  * their probes record nothing until the recording has begun. Work that may need the dynamic
  * linker's lock is left to the writer thread, which holds no other lock; it then replies to the
- * request. */
+ * request.
+ */
 #include "runtime/wake.h"
 
 #include <errno.h>

@@ -2,7 +2,8 @@
  *
  * wake.h: starts a recording that another process has requested (doc/attach.md). No thread waits
  * for requests unless the program has a control page (control_page.h): the tool makes the next
- * probe or scope take the slow path, which gets here. */
+ * probe or scope take the slow path, which gets here.
+ */
 #ifndef PROBITY_RUNTIME_WAKE_H
 #define PROBITY_RUNTIME_WAKE_H
 

@@ -1,5 +1,8 @@
-/* watch.c: variables that the record path reads because of conditions; in every program. All are
- * zero if no recording has conditions. */
+/* SPDX-License-Identifier: MIT
+ *
+ * watch.c: variables that the record path reads because of conditions; in every program. All are
+ * zero if no recording has conditions.
+ */
 #include "runtime/watch.h"
 
 #include "runtime/session_mapping.h"

@@ -1,4 +1,7 @@
-/* watch.h: what the record path reads because of conditions, in every program. */
+/* SPDX-License-Identifier: MIT
+ *
+ * watch.h: what the record path reads because of conditions, in every program.
+ */
 #ifndef PROBITY_RUNTIME_WATCH_H
 #define PROBITY_RUNTIME_WATCH_H
 

@@ -2,7 +2,8 @@
  *
  * attach.h: the spool of another process, mapped for reading, whose owner is alive or dead. All
  * contents are untrusted: checked values are kept in struct probity_attach and never read from the
- * mapping again. */
+ * mapping again.
+ */
 #ifndef PROBITY_SPOOL_ATTACH_H
 #define PROBITY_SPOOL_ATTACH_H
 

@@ -1,5 +1,8 @@
-/* control.c: the writer's side of requests, in the traced program. The tool's side is
- * control_ask.c. */
+/* SPDX-License-Identifier: MIT
+ *
+ * control.c: the writer's side of requests, in the traced program. The tool's side is
+ * control_ask.c.
+ */
 #include "spool/control.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * control_ask.c: the tool's side of requests. All input is untrusted: levels are only displayed,
- * and timeouts use the tool's own clock. */
+ * and timeouts use the tool's own clock.
+ */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>

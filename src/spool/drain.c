@@ -3,7 +3,8 @@
  * drain.c: reads the words of a chunk, computes the full tick and CPU time of each, and packs the
  * records. They are in order unless a signal handler probed inside a probe, so the first pass packs
  * while it reads; only a chunk in which time goes backwards is read again, sorted and packed. Pure
- * functions on memory; all input is untrusted. */
+ * functions on memory; all input is untrusted.
+ */
 #include "spool/drain.h"
 
 #include <stdlib.h>

@@ -1,6 +1,9 @@
-/* drain.h: the consumer's side of the spool: turns the words of one chunk into one DATA block. Used
+/* SPDX-License-Identifier: MIT
+ *
+ * drain.h: the consumer's side of the spool: turns the words of one chunk into one DATA block. Used
  * by the writer thread, by `recover`, and by the reader of a live or dead spool, so that a record
- * is decoded in the same way however it was saved. No I/O; accepts any bytes. */
+ * is decoded in the same way however it was saved. No I/O; accepts any bytes.
+ */
 #ifndef PROBITY_SPOOL_DRAIN_H
 #define PROBITY_SPOOL_DRAIN_H
 

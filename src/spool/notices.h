@@ -2,7 +2,8 @@
  *
  * notices.h: messages from threads to the writer of a ring: a condition was met, or a dump is
  * requested. In the private memory of a recording. Any thread may post, even in a signal handler,
- * between any two instructions of another post; only the writer thread takes notices. */
+ * between any two instructions of another post; only the writer thread takes notices.
+ */
 #ifndef PROBITY_SPOOL_NOTICES_H
 #define PROBITY_SPOOL_NOTICES_H
 

@@ -2,7 +2,8 @@
  *
  * place.c: the directories that may contain the spool of a trace, in search order. A trace is
  * untrusted: the spool that it names is tried last, and only in a directory to which only the
- * caller's user can write. */
+ * caller's user can write.
+ */
 #include "spool/place.h"
 
 #include <errno.h>

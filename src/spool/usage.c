@@ -2,7 +2,8 @@
  *
  * usage.c: adds up the sizes of the files in a directory. Runs in the traced program when recording
  * starts, possibly in a signal handler, and therefore does not use opendir(), which allocates
- * memory. */
+ * memory.
+ */
 #include "spool/usage.h"
 
 #include <dirent.h>

@@ -1,6 +1,9 @@
-/* wake.h: the block through which another process starts a recording in this one (doc/attach.md).
+/* SPDX-License-Identifier: MIT
+ *
+ * wake.h: the block through which another process starts a recording in this one (doc/attach.md).
  * It is in the memory of each program that has the library; a tool finds it by a note in the mapped
- * file, and writes to it through /proc/PID/mem. This is the layout for both sides. */
+ * file, and writes to it through /proc/PID/mem. This is the layout for both sides.
+ */
 #ifndef PROBITY_SPOOL_WAKE_H
 #define PROBITY_SPOOL_WAKE_H
 
@@ -39,7 +42,7 @@ struct probity_wake {
     uint64_t until_ns;      /* from the tool: CLOCK_MONOTONIC until which probes look for it */
     uint32_t requested;     /* serial of the last request; stored last by the tool */
     uint32_t taken;         /* serial of the last request with a reply from the library */
-    int32_t result;         /* from the tool: end (CLOCK_MONOTONIC) of the search by probes */
+    int32_t result;         /* of that request: 0, an enum probity_error, or one of the above */
     uint32_t pid;           /* of the process that replied */
 };
 
