@@ -32,7 +32,7 @@ struct snapshot {
     struct probity_info info;
     struct probity_spool_tail ring;
     int has_ring;
-    uint64_t began; /* tick: the copy contains all that was stored before */
+    uint64_t began; /* tick: the copy contains everything that was stored before */
     struct probity_drain_input *inputs;
     struct probity_spool_anchor anchors[PROBITY_SPOOL_ANCHORS];
     struct probity_parent parent; /* of the dump */
@@ -128,7 +128,7 @@ static int make_inputs(struct snapshot *snapshot, struct probity_dump_content *r
     return 0;
 }
 
-/* The declarations of discarded chunks are in the file by now. */
+/* Collects the rest. By now, the declarations of discarded chunks are in the file. */
 static void take_facts(struct snapshot *snapshot, struct probity_dump_content *ret_content)
 {
     const struct probity_spool_header *header = probity_attach_header(&snapshot->ring.attach);
@@ -142,7 +142,7 @@ static void take_facts(struct snapshot *snapshot, struct probity_dump_content *r
     probity_os_random(ret_content->session, sizeof ret_content->session);
 }
 
-/* The file's directory and pattern; without a directory, the current one. */
+/* Determines the file's directory and pattern; without a directory, the current one. */
 static int take_names(struct snapshot *snapshot)
 {
     const char *pattern = snapshot->wanted->pattern;
@@ -156,7 +156,7 @@ static int take_names(struct snapshot *snapshot)
 }
 
 /* Returns whether a file may be replaced: it must be regular, and not a trace that is being
- * recorded, which would be lost. */
+ * recorded, whose records would be lost. */
 static int may_replace(const struct snapshot *snapshot, const char *name)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

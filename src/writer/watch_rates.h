@@ -20,7 +20,7 @@ int probity_watch_is_beyond(const struct probity_condition *condition, int64_t n
 /* Call when the condition begins, at the horizon. */
 void probity_watch_rates_begin(struct probity_watch *watch, uint32_t condition);
 
-/* Call before the hit is noted as the latest. */
+/* Call before the hit is stored as the latest one. */
 void probity_watch_rates_hit(struct probity_watch *watch, uint32_t condition, uint64_t tick);
 
 /* Call when all hits older than the horizon have been read. report: called for a period that meets

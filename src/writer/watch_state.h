@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * watch_state.h: the state of the conditions that watch.h compares: watch_gaps.c and watch_rates.c
- * each have a part of it. In the writer thread, unless watch.h says otherwise.
+ * each use a part of it. In the writer thread, unless watch.h states otherwise.
  */
 #ifndef PROBITY_WRITER_WATCH_STATE_H
 #define PROBITY_WRITER_WATCH_STATE_H
@@ -22,7 +22,7 @@ struct probity_watch_stretch {
 
 /* State of a gap or rate condition. */
 struct probity_watch_state {
-    uint64_t limit;  /* ticks: of a gap, or the period of a rate */
+    uint64_t limit;  /* ticks: the gap, or the period of a rate */
     uint64_t last;   /* tick of the latest hit; 0: none yet */
     uint64_t period; /* number of the first period that is not evaluated yet */
     uint64_t first_period; /* that of the first hit */
@@ -38,13 +38,13 @@ struct probity_watch {
     struct probity_notices *notices;
     const struct probity_condition *conditions;
     uint64_t gaps, rates, values, requests; /* sets of conditions */
-    uint64_t blocks, waits;          /* those of which durations are counted for a percentile */
+    uint64_t blocks, waits;          /* those whose durations are counted for a percentile */
     uint64_t unnamed;                /* requests and waits of any name */
-    struct probity_durations *durations; /* by condition: of those with a percentile */
-    const uint64_t *sites_to;        /* conditions on blocks that a site ends, by its number */
+    struct probity_durations *durations; /* by condition: for those with a percentile */
+    const uint64_t *sites_to;        /* by number of a site: conditions on spans that it ends */
     uint64_t begin;                  /* tick at which periods begin */
-    uint64_t horizon;                /* older records have all been read */
-    uint64_t pass_horizon;           /* the same, as far as this pass has seen */
+    uint64_t horizon;                /* all older records have been read */
+    uint64_t pass_horizon;           /* the same, as far as this pass has read */
     uint64_t now;                    /* tick at which the latest pass began */
     uint64_t patience;               /* ticks after which a probe in progress is skipped */
     uint64_t margin;                 /* ticks: twice the time from the horizon to now */
