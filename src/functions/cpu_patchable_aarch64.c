@@ -49,7 +49,7 @@ static uint32_t branch(uint32_t operation, int64_t distance)
     return operation | ((uint32_t)(distance / WORD) & DISTANCE_MASK);
 }
 
-/* The instruction, as the compiler or this library has left it. */
+/* Returns the instruction, as the compiler or this library has left it. */
 static uint32_t instruction_of(const struct probity_patchable_entry *entry)
 {
     return entry->is_on ? branch(BRANCH, entry->distance) : NOP;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * returns.c: whether an object calls __return__. Reads the loaded object, not its file.
+ * returns.c: determines whether an object calls __return__. Reads the loaded object, not its file.
  */
 #include "functions/functions.h"
 
@@ -22,8 +22,8 @@ struct dynamic {
     const char *texts;
 };
 
-/* An address of the dynamic section, which libc may have made absolute; NULL if `bytes` from there
- * on are not part of the object. */
+/* Returns a pointer for an address in the dynamic section, which libc may have made absolute; NULL
+ * if `bytes` from there on are not part of the object. */
 static const void *at(const struct probity_object *object, uintptr_t address, size_t bytes)
 {
     if (address < object->offset)

@@ -10,11 +10,11 @@
 #include "base/selection.h"
 #include "functions/symbol_table.h"
 
-/* The rules in force. Equal rules have the same address. */
+/* Returns the rules in effect. Equal rules have the same address. */
 const char *probity_rules_now(void);
 
-/* The rules with this text, which probity_rules_set() puts in force. NULL: out of memory. One
- * thread at a time; threads that select meanwhile use the old ones. */
+/* Returns the rules with this text, which probity_rules_set() puts into effect. NULL: out of
+ * memory. One thread at a time; threads that select meanwhile use the old ones. */
 const char *probity_rules_make(const char *text);
 void probity_rules_set(const char *rules);
 
@@ -37,7 +37,7 @@ int probity_rules_have_ends(const char *rules);
 int probity_rules_need_ends(const char *rules, const char *symbol);
 
 /* Returns whether to record the function. has_sources: the source file of any function of its
- * object is known; if not, and a function is excluded for that reason, this is reported once. */
+ * object is known; if not, and a function is excluded for that reason, reports this once. */
 int probity_rules_take(const struct probity_selection_subject *subject, int has_sources);
 
 #endif

@@ -24,7 +24,7 @@
 #include "base/pairs.h"
 #include "probity_scope.h"
 
-/* Those of one object. */
+/* The sites of one object. */
 struct probity_scope_sites {
     const uint8_t *table; /* the section; NULL: none */
     size_t count;
@@ -35,8 +35,8 @@ struct probity_scope_sites {
 void probity_scope_sites_take(const struct probity_object *object, const char *path,
                               struct probity_scope_sites *ret_sites);
 
-/* Returns whether they are still in memory as they were left: another object may have been loaded
- * there. */
+/* Returns whether the sites are still in memory as this library left them: another object may have
+ * been loaded there. */
 int probity_scope_sites_are_there(const struct probity_scope_sites *sites,
                                   const struct probity_object *object);
 
@@ -56,7 +56,7 @@ extern struct probity_scope_sites_found probity_scope_sites_found
  * that no scope entered earlier counts as open. */
 void probity_scope_sites_renew(void);
 
-/* Returns whether sites have been patched before, by this copy of the library or another one. */
+/* Returns whether this or another copy of the library has patched sites before. */
 int probity_scope_sites_are_calls(void);
 
 /* Called by the hooks, without vector registers. frame: as in probity_scope_enter_frame(); back:
@@ -70,8 +70,8 @@ void probity_site_leave(struct probity_scope_here *scope) __attribute__((visibil
 void probity_site_leave_value(const struct probity_scope_here *scope)
     __attribute__((visibility("hidden")));
 
-/* The code in probity_stubs of an enter that returns to `back`, and the note, whose distance is
- * stored before that code. The second byte of a note is the level. */
+/* Returns the code in probity_stubs of an enter that returns to `back`, and the note, whose
+ * distance is stored before that code. The second byte of a note is the level. */
 static inline const uint8_t *probity_site_stub(const uint8_t *back)
 {
     int32_t distance;
@@ -89,7 +89,7 @@ static inline const uint8_t *probity_site_note(const uint8_t *back)
     return at + distance;
 }
 
-/* For all unusual cases. */
+/* Handles all unusual cases. */
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
                                 const uint8_t *back)
     __attribute__((visibility("hidden")));

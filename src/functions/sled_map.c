@@ -47,7 +47,7 @@ static uintptr_t address_at(const uint8_t *at, int version)
     return version == VERSION_RELATIVE ? (uintptr_t)at + address : address;
 }
 
-/* Returns whether both are in one segment of code, the sled completely, and not before the
+/* Returns whether both are in one segment of code, the sled completely, and the sled not before the
  * beginning of the function. */
 static int are_in_code(const struct probity_object *object, uintptr_t function, uintptr_t sled)
 {
