@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.h: shared by all functions that replace one of libc's (doc/calls.md). The function that a
+ * calls.h: shared by all replacements for functions of libc (doc/calls.md). The function that a
  * program calls tests one word and, if its family is off, jumps to libc's; otherwise it jumps to a
  * function that records. So a family that is off takes no stack and appears in no backtrace.
  *

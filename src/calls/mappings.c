@@ -217,7 +217,7 @@ static void catch_up(void)
         probity_calls_mappings_update();
 }
 
-/* ---- In place of libc's ------------------------------------------------------------------------
+/* ---- Replacements for functions of libc --------------------------------------------------------
  */
 
 /* libc searches for a name without a slash, and expands $ORIGIN, relative to the caller's object,

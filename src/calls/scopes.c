@@ -58,7 +58,7 @@ static uint64_t record(uint32_t kind, uint32_t code, struct probity_site_format 
 /* ---- Calls that a budget only counts -----------------------------------------------------------
  *
  * A call that waits is worth recording, but only its end shows that it waited. So some calls are
- * timed, and after a long one the thread's calls of that function are recorded until one is short.
+ * timed, and after a long one, the thread's calls of that function are recorded until one is short.
  * Most calls jump to libc's function: code after a system call is expensive, since the kernel has
  * replaced the contents of the caches.
  */

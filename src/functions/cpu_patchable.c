@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * cpu_patchable.c: see cpu_patchable.h; for x86-64. gcc makes five nops of one byte, between which
- * a thread may be stopped at any time. So the distance of the call that replaces them consists of
- * bytes that are no-op instructions, too: a thread that continues inside the call executes them.
+ * a thread may be stopped at any time. Therefore the distance of the call that replaces them also
+ * consists of bytes that are no-op instructions: a thread that continues inside the call executes
+ * them.
  * Only the last byte and then the first are stored.
  *
  *     90  90 90 90 90      nop; nop; nop; nop; nop

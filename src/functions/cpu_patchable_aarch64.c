@@ -2,7 +2,7 @@
  *
  * cpu_patchable_aarch64.c: cpu_patchable.h on AArch64. The first no-op instruction of an entry is
  * replaced with a branch to a stub, which the architecture allows while threads execute it; any
- * further ones stay:
+ * further ones remain:
  *
  *     nop           ->   b STUB
  *
@@ -11,7 +11,7 @@
  *            ldr x30, [sp, #24];  ldp x16, x17, [sp], #32;  b FROM
  *     FROM:  the address after the branch
  *
- * The return address is where sleds have it (cpu_sleds_aarch64.c).
+ * The return address is stored in the same place as by sleds (cpu_sleds_aarch64.c).
  */
 #include "functions/cpu_patchable.h"
 

@@ -5,8 +5,8 @@
  * to use only general-purpose registers, and each function saves those that it uses. Other
  * functions are called through probity_keep_vectors(), which saves all registers.
  *
- * A function first calls __fentry__, and last, before it returns or jumps to another function,
- * __return__; both are in fentry_x86_64.S. The stack position is the same for both.
+ * A function first calls __fentry__, and finally __return__, before it returns or jumps to another
+ * function; both are in fentry_x86_64.S. The stack position is the same for both.
  */
 #include "base/cpu.h"
 #include "base/hooked.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * scope_sites.h: scopes of FnTrace.h in files that were compiled with PROBITY_PATCHABLE. Such a
- * scope begins and ends with a no-op instruction, whose first byte is replaced while the program
- * runs, which turns it into a call or, at the enter of a scope with values, a jump:
+ * scope begins and ends with a no-op instruction. Replacing its first byte while the program runs
+ * turns it into a call or, at the enter of a scope with values, a jump:
  *
  *     a9 DISTANCE    test $DISTANCE, %eax
  *     e8 DISTANCE    call to the code in probity_stubs, which jumps to a hook in sites_x86_64.S

@@ -6,7 +6,7 @@
  *     8   8   address of its function
  *     16  1   kind: 0 enter, 1 leave, 2 tail, 3 enter with the parameters, 4, 5 events
  *     17  1   always instrumented
- *     18  1   version. 2: both addresses count from where they are stored
+ *     18  1   version. 2: both addresses are relative to where they are stored
  */
 #include "functions/sled_map.h"
 

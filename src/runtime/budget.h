@@ -2,8 +2,8 @@
  *
  * budget.h: PROBITY_BUDGET, the share of the program's CPU time that recording may take. The writer
  * thread estimates what recording costs, from the records that it drains and the cost of a record
- * measured in this run. If that is too much, the most frequently called functions are from then on
- * counted in cells, as in profile mode, instead of recorded.
+ * measured in this run. If that is too much, the most frequently called functions are no longer
+ * recorded but counted in cells, as in profile mode.
  *
  *     writer: marks the number ─► all enters take the slow path for a moment
  *     thread: enter, slow path ─► clears the descriptor's code ─► later enters only count

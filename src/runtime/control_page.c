@@ -41,7 +41,7 @@ static int open_directory(void)
     return open(page_directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* ---- Making the page ---------------------------------------------------------------------------
+/* ---- Creating the page -------------------------------------------------------------------------
  */
 
 static int lock_program(int file)

@@ -745,8 +745,8 @@ PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, cons
 
 /* ---- Hooks -------------------------------------------------------------------------------------
  *
- * Any register may be in use where these are called. Registers for arguments and results are saved
- * here; of the others, the compiler saves those that it uses.
+ * Any register may be in use at a call of these hooks. They save the registers for arguments and
+ * results; of the others, the compiler saves those that it uses.
  */
 
 #if PROBITY_SCOPE_NOTED

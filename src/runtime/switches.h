@@ -2,14 +2,13 @@
  *
  * switches.h: functions and named sites that are switched off while recording (`probity level
  * --off`). Calls are then only counted, as are those of functions demoted by a budget; hits are
- * ignored. Rules also apply to what is declared later; of the rules that match a name, the last one
- * applies.
+ * ignored. Rules also apply to later declarations; the last rule that matches a name is used.
  *
- *     writer: rules, then for each function that is declared: state, code = 0 ─► next enter counts
+ *     writer: rules, then for each declared function: state, code = 0 ─► next enter counts
  *     writer: switched on: state, each thread's counter = NULL ─► next enter declares it again
  *     writer: site: state, code = 0 ─► next hit returns; on: state ─► next hit declares it again
  *
- * Only descriptors that stay in memory for the life of the process are changed.
+ * Changes only descriptors that stay in memory for the life of the process.
  */
 #ifndef PROBITY_RUNTIME_SWITCHES_H
 #define PROBITY_RUNTIME_SWITCHES_H

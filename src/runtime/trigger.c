@@ -65,8 +65,7 @@ static uint32_t generation_s; /* when the current generation began */
 /* ---- Notices -----------------------------------------------------------------------------------
  */
 
-/* Wakes the writer thread, unless there is none yet, as in a forked child or in a recording that
- * began in a probe. */
+/* Wakes the writer thread, if there is one: not yet in a child, or if a probe began recording. */
 static int wake_writer(void)
 {
     struct probity_os_signals before;
@@ -159,8 +158,7 @@ static int is_name_of(const char *pattern, const struct probity_site_function *f
            probity_selection_matches(pattern, name);
 }
 
-/* Reports that calls of the function can never meet the condition; only the first such condition of
- * a recording. */
+/* Reports, once in a recording, a condition that calls of the function can never meet. */
 static void report_endless(const struct probity_condition *condition,
                            const struct probity_site_function *function)
 {
@@ -263,10 +261,10 @@ static void call_ended(const struct probity_site_function *function, uint64_t en
     errno = before;
 }
 
-/* ---- Blocks and waits --------------------------------------------------------------------------
+/* ---- Spans and waits ---------------------------------------------------------------------------
  *
- * Both end with a record that comes so long after the previous one that the thread reads its CPU
- * clock anyway. The previous record is found in the words before it.
+ * Both end with a record so long after the previous one that the thread reads its CPU clock anyway.
+ * The previous record is found in the words before it.
  */
 
 /* Indexed by the number of a named site: the conditions whose span begins there, and those whose
@@ -339,8 +337,7 @@ static void site_declared(const char *name, uint32_t number)
     __atomic_store_n(&sites_to[number], to, __ATOMIC_RELAXED);
 }
 
-/* Returns whether the probe with this code (2 × probe number, or 2 × site number + 1) is the one
- * named by the condition. */
+/* Returns whether the probe is the wanted one. code: 2 × probe number, or 2 × site number + 1. */
 static int is_probe(const struct probity_condition_name *wanted, const uint64_t *sites,
                     uint32_t condition, uint32_t code)
 {
@@ -355,8 +352,7 @@ static uint64_t word_at(uint64_t at)
     return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
 }
 
-/* Returns the size in words of the special record of this kind whose head this is; 0: it is not
- * one. */
+/* Returns the size in words of a record of this kind, given its head; 0: it is another kind. */
 static uint32_t words_of(uint64_t word, uint32_t kind)
 {
     uint32_t code = (uint32_t)(word & PROBITY_WORD_CODE_MASK);
@@ -395,8 +391,7 @@ static uint64_t full_tick(uint64_t word, uint64_t near)
     return near + (uint64_t)(delta >> PROBITY_WORD_CODE_BITS);
 }
 
-/* Returns the head of the record that ends before `end` and has about the tick `last`; 0: not
- * found. */
+/* Returns the head of the record with about the tick `last` that ends before `end`, or 0. */
 static uint64_t record_before(uint64_t begin, uint64_t end, uint64_t last)
 {
     uint64_t at = before_pads(begin, end) - 8;
@@ -643,8 +638,7 @@ static int given_names(struct probity_session *session)
     return 0;
 }
 
-/* Gives conditions a declaration that was made before a forked child or a second recording began,
- * and is not made again. */
+/* Handles a declaration made before this recording, which is not made again. */
 static void was_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
     char name[PROBITY_LIMIT_NAME + 1];

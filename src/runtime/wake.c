@@ -151,7 +151,7 @@ static int start(struct probity_session *session, char *text)
     return result;
 }
 
-/* ---- The answer --------------------------------------------------------------------------------
+/* ---- The reply ---------------------------------------------------------------------------------
  */
 
 static void answer(struct probity_wake *block, uint32_t serial, int result)

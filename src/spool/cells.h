@@ -40,7 +40,7 @@ static inline uint32_t probity_cells_per_chunk(uint32_t chunk_words)
     return chunk_words * 8 / (uint32_t)sizeof(struct probity_profile_cell);
 }
 
-/* ---- The producer's half: the owner of a set, in slow paths ------------------------------------
+/* ---- The producer's side: the owner of a set, in slow paths ------------------------------------
  */
 
 /* The owner of a chunk's cells. */
@@ -60,7 +60,7 @@ void probity_cells_relabel(struct probity_pool *pool, uint32_t chunk,
 struct probity_profile_cell *probity_cells_add(struct probity_pool *pool, uint32_t chunk,
                                                uint32_t site);
 
-/* ---- The consumer's half -----------------------------------------------------------------------
+/* ---- The consumer's side -----------------------------------------------------------------------
  */
 
 /* A chunk of cells as seen by a reader. */

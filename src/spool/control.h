@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * control.h: requests to a running program to change levels, through segment 0 of its spool
- * (doc/spool.md, "Requests"). Both halves: the tool's and the writer thread's.
+ * (doc/spool.md, "Requests"). For both sides: the tool and the writer thread.
  *
  *     tool                                  writer
  *     level_request = serial + 1, levels ─► sees it, changes the levels, writes the event
  *     waits                              ◄─ levels; level_answered = serial + 1 (release)
  *
- * One word holds serial and levels, so a request is atomic. It is answered even if the tool no
- * longer waits because it was killed.
+ * One word holds serial and levels, so a request is atomic. The writer replies even if the tool was
+ * killed meanwhile.
  */
 #ifndef PROBITY_SPOOL_CONTROL_H
 #define PROBITY_SPOOL_CONTROL_H

@@ -7,8 +7,8 @@
  *       ▲                                                                         │
  *       └──────────────────────────────────writer─────────────────────────────────┘
  *
- * Threads take and hand over; only the holder of the drain lock (the writer) frees. Lock-free: one
- * stack per direction, with a tag against ABA. Any thread, with signals blocked.
+ * Threads take and hand over; only the holder of the draining lock (the writer) frees. Lock-free:
+ * one stack per direction, with a tag against ABA. Any thread, with signals blocked.
  */
 #ifndef PROBITY_SPOOL_POOL_H
 #define PROBITY_SPOOL_POOL_H

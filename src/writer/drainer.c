@@ -69,7 +69,7 @@ struct probity_drainer {
     size_t commit_count, commit_capacity;
 };
 
-/* ---- Taking over -------------------------------------------------------------------------------
+/* ---- Opening a spool ---------------------------------------------------------------------------
  */
 
 /* Opens a regular file of this user, not a link. */

@@ -6,9 +6,9 @@
  *     lock ─► scan the file ─► cut the torn tail ─► DATA ... SYNC ... END ─► fsync ─► spool
  *     closed, unlinked
  *
- * After a kill at any arrow the spool still exists, and the file has some of its words: the next
- * run identifies those by (chunk serial, words). After a failed write the file is truncated to its
- * old size.
+ * After a kill at any arrow, the spool still exists, and the file has some of its words: the next
+ * run identifies these by (chunk serial, words). After a failed write, the file is truncated to its
+ * previous size.
  */
 #include "writer/recover.h"
 
