@@ -217,7 +217,7 @@ static uint32_t declare_site(struct probity_session *session, struct probity_sit
     return code;
 }
 
-/* Needs no lock, since each hit of such a site gets here. A child that is not recorded yet declares
+/* Takes no lock, since each hit of such a site gets here. A child that is not recorded yet declares
  * the site. */
 static int is_off(const struct probity_site *site)
 {

@@ -21,8 +21,8 @@ int probity_session_is_late(struct probity_session *session);
 int probity_session_start(struct probity_session *session, const struct probity_settings *settings,
                           int is_main);
 
-/* Begins and ends a change of the settings that a forked child starts with: they are those
- * returned. In the writer thread. */
+/* Begin and end a change of the settings with which a forked child starts: those returned. In the
+ * writer thread. */
 struct probity_settings *probity_session_inherit_begin(void);
 void probity_session_inherit_end(void);
 

@@ -17,8 +17,7 @@ void probity_session_say_once(const char *text);
 /* Reports that a CSV file could not be made: "probity: 'PATH' WHAT: WHY; its trace is kept". */
 void probity_session_complain_of_csv(const char *path, const char *what, const char *why);
 
-/* Prints a line that reports no failure, and after which later lines are still printed.
- * Async-signal-safe. */
+/* Prints a line that reports no failure, and does not suppress later lines. Async-signal-safe. */
 void probity_session_say(const char *line, size_t length);
 
 /* Sets whether nothing is printed from now on, because the reason is reported to another process.

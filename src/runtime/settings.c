@@ -394,7 +394,7 @@ static const char *apply_environment(struct probity_settings *settings, struct w
 /* Returns NULL, or the name of the setting that is out of range. */
 static const char *check(const struct wanted *wanted, struct probity_settings *settings)
 {
-    /* Standard output is supported for other outputs. A trace is locked, and written at offsets. */
+    /* Only other outputs may be standard output: a trace is locked, and written at offsets. */
     if (settings->out[0] == '-' && settings->out[1] == 0)
         return stream_as_output;
     if (wanted->chunk_records < CHUNK_RECORDS_MIN ||

@@ -432,7 +432,7 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_th
     if (chunk == PROBITY_POOL_NONE) {
         make_writer(session); /* it may have all the chunks that ended threads left behind */
         uint32_t open = __atomic_load_n(&live->pool.open_chunks, __ATOMIC_RELAXED);
-        /* Does not wait if all chunks are open either. */
+        /* Nor does it wait if all chunks are open. */
         if (open < probity_pool_total(&live->pool) && may_wait(session))
             return 0;
         __atomic_add_fetch(open < probity_pool_total(&live->pool)

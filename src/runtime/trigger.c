@@ -352,7 +352,7 @@ static uint64_t word_at(uint64_t at)
     return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
 }
 
-/* Returns the size in words of a record of this kind, given its head; 0: it is another kind. */
+/* Returns the size in words of a record of this kind, given its head; 0 if it is of another. */
 static uint32_t words_of(uint64_t word, uint32_t kind)
 {
     uint32_t code = (uint32_t)(word & PROBITY_WORD_CODE_MASK);

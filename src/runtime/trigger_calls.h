@@ -40,25 +40,25 @@ struct probity_trigger_calls {
     /* Call when a recording is prepared. Returns 0 or an error, which is reported. Lock held. */
     int (*begin)(struct probity_session *session, int is_child);
 
-    /* Call when a function has got its number, under declare_lock. Returns whether its calls are
+    /* Call when a function has its number, under declare_lock. Returns whether its calls are
      * compared. */
     int (*function_declared)(struct probity_session *session,
                              const struct probity_site_function *function, uint32_t number);
 
-    /* Call when a named site has got its number, under declare_lock. */
+    /* Call when a named site has its number, under declare_lock. */
     void (*site_declared)(const char *name, uint32_t number);
 
-    /* Call when a function has got its number, under declare_lock: marks it as only counted if it
+    /* Call when a function has its number, under declare_lock: marks it as only counted if it
      * is switched off. */
     void (*switch_declared)(const struct probity_site_function *function, uint32_t number);
 
-    /* Call when a site has got its number, under declare_lock: stores its code and returns it, or
+    /* Call when a site has its number, under declare_lock: stores its code and returns it, or
      * returns 0 if the site is switched off. */
     uint32_t (*switch_site)(struct probity_session *session, struct probity_site *site,
                             uint32_t number, uint32_t code);
 
-    /* Call when a call whose duration is compared has ended, with the ticks of its two records; 0:
-     * dropped. */
+    /* Compares the duration of a call that has ended, given the ticks of its two records; 0: the
+     * record was dropped. */
     void (*call_ended)(const struct probity_site_function *function, uint64_t entered,
                        uint64_t left);
 
