@@ -30,7 +30,7 @@ struct symbols {
     uintptr_t offset;
     const ElfW(Sym) *table;
     const char *texts;
-    const uint32_t *hashes; /* of DT_GNU_HASH */
+    const uint32_t *hashes; /* those of DT_GNU_HASH */
     const uint16_t *versions;
 };
 

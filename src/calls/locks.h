@@ -152,7 +152,7 @@ enum {
 /* Returns a thread id in an object; 0 if the value is not one. */
 static inline uint32_t probity_calls_owner(const volatile void *object, size_t offset)
 {
-    enum { TID_MAX = 1 << 22 }; /* of the kernel */
+    enum { TID_MAX = 1 << 22 }; /* the kernel's limit */
     uint32_t tid = probity_calls_field(object, offset);
 
     return tid <= TID_MAX ? tid : 0;

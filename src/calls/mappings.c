@@ -16,7 +16,7 @@
 #include "calls/calls.h"
 
 enum {
-    EVENT_MAPPING = 23, /* of doc/trace-format.md */
+    EVENT_MAPPING = 23, /* from doc/trace-format.md */
     PATH_BYTES_MAX = 1600, BUILD_ID_BYTES_MAX = 64,
     PAYLOAD_MAX = 24 + 2 + PATH_BYTES_MAX + 2 + 2 * BUILD_ID_BYTES_MAX,
     BLOCK_BYTES = 64 * 1024

@@ -13,7 +13,7 @@
 #include "functions/cpu_sleds.h"
 
 enum {
-    TYPE_POINTER = 16, /* of doc/trace-format.md */
+    TYPE_POINTER = 16, /* from doc/trace-format.md */
     TYPE_LONG_DOUBLE = 15,
     TYPE_TEXT = 21,
     TYPE_COMPLEX = 23,

@@ -3,8 +3,7 @@
  * cpu_patchable.c: see cpu_patchable.h; for x86-64. gcc makes five nops of one byte, between which
  * a thread may be stopped at any time. Therefore the distance of the call that replaces them also
  * consists of bytes that are no-op instructions: a thread that continues inside the call executes
- * them.
- * Only the last byte and then the first are stored.
+ * them. Only the last byte and then the first are stored.
  *
  *     90  90 90 90 90      nop; nop; nop; nop; nop
  *     90  90 90 90 f8      nop; nop; nop; nop; clc

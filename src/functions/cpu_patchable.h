@@ -15,10 +15,10 @@ enum { PROBITY_PATCHABLE_BYTES = PROBITY_CPU_HAS_FENTRY ? 5 : 4 };
 /* The entries in one segment. */
 struct probity_patchable_range {
     uintptr_t first, last; /* first > last: none */
-    int protection;        /* of the segment */
+    int protection;        /* protection of the segment */
     size_t count;
     int has_short;    /* x86-64: entries of five nops */
-    int32_t distance; /* of their calls */
+    int32_t distance; /* distance of their calls */
     uintptr_t place;  /* called by all others */
 };
 

@@ -34,7 +34,7 @@ struct object {
     const char *file;             /* its last component */
     struct probity_symbol_table symbols;
     struct probity_object loaded;
-    const struct probity_arguments_object *arguments; /* of its functions; NULL: none */
+    const struct probity_arguments_object *arguments; /* those of its functions; NULL: none */
     const char *searched; /* rules of the latest search for sources; NULL: none */
     uint32_t is_gone;
     uint32_t returns; /* an enum returns */
@@ -56,7 +56,7 @@ struct found {
 };
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
-#pragma weak _dl_find_object /* of glibc 2.35; unlike dladdr(), it takes no lock */
+#pragma weak _dl_find_object /* since glibc 2.35; unlike dladdr(), takes no lock */
 #endif
 
 static int find_loaded(uintptr_t address, const char **ret_path, uintptr_t *ret_start)

@@ -19,7 +19,7 @@ enum { PROBITY_FUNCTIONS_LEVEL = 5 };
 extern struct probity_site_function probity_function_left_out;
 
 struct probity_entry {
-    uintptr_t address; /* of a function, or inside it; 0: free */
+    uintptr_t address; /* that of a function, or inside one; 0: free */
     struct probity_site_function *function;
 };
 

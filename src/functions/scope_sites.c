@@ -23,7 +23,7 @@ enum {
     CALL = 0xe8,
     JUMP = 0xe9,
     BYTES = 5,
-    ENTRY_BYTES = 4,  /* of the table: the distance from the entry to the site */
+    ENTRY_BYTES = 4,  /* table entry: the distance from it to the site */
     STUB_BYTES = 6,   /* minimum size; in an enter: the instruction that pushes the description */
     COUNT_MAX = 1 << 26
 };

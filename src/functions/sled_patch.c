@@ -24,7 +24,7 @@ enum { NEAREST = 1 << 16, FARTHEST = 1 << 30 };
 /* The sleds in one segment. */
 struct range {
     uintptr_t first, last; /* sleds; first > last: none */
-    int protection;        /* of the segment */
+    int protection;        /* protection of the segment */
     size_t count;
 };
 

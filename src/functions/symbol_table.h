@@ -14,8 +14,8 @@
 struct probity_symbol {
     uint64_t address, bytes; /* as linked */
     const char *name;
-    const char *file; /* of a static function, without directory; otherwise "" */
-    uint32_t rank;    /* of several names of one function, the lowest is used */
+    const char *file; /* source of a static function, without directory; else "" */
+    uint32_t rank;    /* if a function has several names, the lowest is used */
     uint32_t source;  /* an enum probity_source */
 };
 

@@ -24,15 +24,15 @@ struct probity_session;
 
 /* Flags of a function, by its number (site number + 1). */
 enum {
-    PROBITY_BUDGET_FUNCTION = 1,  /* it is one, and may be counted */
-    PROBITY_BUDGET_ADDRESSED = 2, /* it has no macro */
-    PROBITY_BUDGET_COUNTED = 4,   /* its calls are only counted */
+    PROBITY_BUDGET_FUNCTION = 1,  /* a function, which may be counted */
+    PROBITY_BUDGET_ADDRESSED = 2, /* a function without a macro */
+    PROBITY_BUDGET_COUNTED = 4,   /* calls are only counted */
     PROBITY_BUDGET_REMOVED = 8,   /* not even counted: its hooks were removed */
-    PROBITY_BUDGET_FIXED = 16,    /* its hooks cannot be removed */
-    PROBITY_BUDGET_ENTRIES = 32,  /* its calls have no leaves */
+    PROBITY_BUDGET_FIXED = 16,    /* hooks cannot be removed */
+    PROBITY_BUDGET_ENTRIES = 32,  /* no leaves are recorded */
     PROBITY_BUDGET_TRIED = 64,    /* removal failed: its library may have been unloaded */
     PROBITY_BUDGET_CALL = 256,    /* one of libc's: its calls that wait are recorded even so */
-    PROBITY_BUDGET_LISTED = 512,  /* it is in the list of functions that are or were counted */
+    PROBITY_BUDGET_LISTED = 512,  /* in the list of functions that are or were counted */
     PROBITY_BUDGET_OFF = 1024,    /* a site, not a function: it is switched off (switches.h) */
     PROBITY_BUDGET_STAYS = 2048,  /* a site that cannot be switched off */
     PROBITY_BUDGET_CHANGED = 4096, /* OFF has changed, but not yet in the trace */

@@ -484,7 +484,7 @@ static void apply(struct probity_session *session, const struct change *change)
         probity_budget_change(session, change->budget);
         settings->budget = change->budget;
         if (settings->cost == PROBITY_SETTINGS_COST_OFF)
-            settings->cost = PROBITY_SETTINGS_COST_LONG; /* as with a budget from the beginning */
+            settings->cost = PROBITY_SETTINGS_COST_LONG; /* as if there had been a budget */
     }
     if (change->mode != 0) {
         apply_mode(session, change->mode);

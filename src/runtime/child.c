@@ -43,7 +43,7 @@ void probity_child_forget(void)
 
 /* State that the forking thread may be using. */
 struct kept {
-    struct kept *before; /* of an outer fork: a handler forked within it */
+    struct kept *before; /* outer fork, during which a handler forked */
     struct probity_session *session; /* NULL: the thread is not in a slow path */
     struct probity_thread_state *slot; /* NULL: none */
     struct probity_profile_set *set; /* NULL: none */

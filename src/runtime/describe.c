@@ -37,7 +37,7 @@ struct values {
 struct described {
     struct probity_scope_described description;
     const uint8_t *note;
-    uint64_t hash; /* of the note's contents; its library may have been unloaded */
+    uint64_t hash; /* that of the note, whose library may have been unloaded */
     struct described *next;
 };
 
@@ -49,7 +49,7 @@ struct room {
 };
 
 static struct room *newest;
-static struct described *buckets[BUCKETS]; /* by the address of the note */
+static struct described *buckets[BUCKETS]; /* keyed by the note's address */
 
 static struct room *make_room(struct room *full)
 {

@@ -29,7 +29,7 @@ struct probity_profile_frame {
     /* The rest is rarely used. It is 0 in an unused frame, so that an enter need not store it. */
     uint64_t pauses;     /* ticks, including those of callees */
     uint64_t not_self_off, pauses_off; /* the same for ticks off the CPU; callees and own pauses */
-    uint64_t outer; /* of a call made in a pause: the entry's previous `outermost` */
+    uint64_t outer; /* in a call made in a pause: the entry's previous `outermost` */
 };
 
 enum { PROBITY_PROFILE_IS_SLOW = 1, PROBITY_PROFILE_IS_DEFERRED = 2 };

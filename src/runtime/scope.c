@@ -289,7 +289,7 @@ PROBITY_API void probity_profiling_set(int is_on)
 {
     uint8_t payload = is_on != 0;
 
-    if (is_profile_mode()) { /* in which the trace does not grow */
+    if (is_profile_mode()) { /* the trace does not grow in profile mode */
         probity_profile_set_timed(is_on != 0);
         return;
     }

@@ -99,7 +99,7 @@ struct probity_session {
     struct probity_hooks_job outputs;       /* outputs besides the trace */
     char no_hooks[PROBITY_HOOKS_WHY_BYTES]; /* why there are none; "": unknown */
     char scratch[3][PROBITY_LIMIT_PATH]; /* at start; a thread that probes may have a small stack */
-    struct probity_dumps dumps; /* of a ring; most of it is never touched */
+    struct probity_dumps dumps; /* only for a ring; most of it is never touched */
     uint8_t declaration[2016]; /* being built, as large as one event; under declare_lock */
 };
 

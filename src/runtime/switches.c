@@ -272,7 +272,7 @@ static struct {
     struct probity_pass *pass;
     uint64_t tick;
     uint32_t is_on;
-    size_t bytes; /* of the event */
+    size_t bytes; /* size of the event */
     uint8_t event[PROBITY_EVENT_BYTES_MAX];
 } walk;
 _Static_assert(PROBITY_SWITCHES_MAX <= 32, "bits of `matched`");

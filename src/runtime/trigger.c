@@ -42,7 +42,7 @@ static int is_endless_reported;
 static struct probity_condition conditions[PROBITY_CONDITIONS_MAX];
 static uint64_t limits[PROBITY_CONDITIONS_MAX]; /* ticks; UINT64_MAX: not known yet */
 static uint32_t condition_count;
-static struct probity_watch *watch; /* of those that the writer checks; or NULL */
+static struct probity_watch *watch; /* conditions that the writer checks; or NULL */
 
 static uint64_t limit_of(uint32_t condition)
 {

@@ -15,7 +15,7 @@
 #include "format/stream.h"
 
 enum {
-    TEXT_BYTES_MAX = 1000, /* of one value, so that several fit in an event */
+    TEXT_BYTES_MAX = 1000, /* limit for one value, so that several fit in an event */
     WIDE_CHARS_MAX = 250,
     BYTES_MAX = 512
 };

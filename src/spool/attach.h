@@ -27,7 +27,7 @@ struct probity_attach {
     struct probity_place place;
     struct probity_attach_segment *segments;
     uint32_t segment_count, chunk_words;
-    uint64_t chunk_count; /* in all segments */
+    uint64_t chunk_count; /* number of chunks in all segments */
 };
 
 /* The description in a chunk's header, copied and checked. */
@@ -38,7 +38,7 @@ struct probity_attach_chunk {
     uint64_t serial, base_tick, cpu_ns;
     int cpu_known;
     int is_held; /* the trace has all words except those of the record at `drained` */
-    const uint64_t *words; /* in the mapping */
+    const uint64_t *words; /* points into the mapping */
 };
 
 /* The trace whose spool is requested. */
@@ -46,7 +46,7 @@ struct probity_attach_query {
     struct probity_place_query place;
     const uint8_t *boot;
     uint64_t trace_device, trace_inode;
-    int writable;     /* for taking the lock and storing the state (recover) */
+    int writable;     /* allows taking the lock and storing the state (recover) */
     int takes_copies; /* also accept a trace that is not the file its program wrote */
 };
 

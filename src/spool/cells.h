@@ -20,7 +20,7 @@
 
 struct probity_profile_cell {
     uint32_t site, reserved; /* number of the function's enter */
-    uint64_t calls, untimed;      /* with times, and without */
+    uint64_t calls, untimed;      /* calls with times, and without */
     uint64_t total, self, min, max;
     uint64_t latest;              /* duration of the last call, not yet in the histogram */
     uint64_t off_total, off_self; /* signed, modulo 2^64 */

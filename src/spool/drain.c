@@ -23,7 +23,7 @@ enum {
 struct walk {
     const struct probity_drain_input *input;
     const uint64_t *at, *end;
-    uint64_t tick;  /* of the previous record */
+    uint64_t tick;  /* that of the previous record */
     uint64_t off;   /* ticks off the CPU since base, modulo 2^64 */
     uint32_t zeros; /* zero words since the last record: holes if another record follows */
     uint32_t holes;

@@ -76,7 +76,7 @@ struct probity_spool_header {
     /* Only EXTERNAL: doc/spool.md, "An external drainer". */
     uint32_t beat, freed, end_reason, flush_asked, flush_done;
     uint32_t end_asked; /* not 0: `probity detach` requests the end of the recording */
-    uint64_t complete_from; /* of a ring: later records are complete (doc/triggers.md, "Had") */
+    uint64_t complete_from; /* only a ring: later records are complete (doc/triggers.md, "Had") */
     uint32_t change_asked, change_taken; /* serials of struct probity_spool_change */
 };
 
@@ -99,7 +99,7 @@ _Static_assert(sizeof(struct probity_spool_header) == 592, "doc/spool.md");
 enum { PROBITY_SPOOL_ORIGIN_OFFSET = 640 };
 
 struct probity_spool_origin {
-    uint32_t trace_path_bytes; /* of the full path, which is truncated if too long; 0: unknown */
+    uint32_t trace_path_bytes; /* size of the full path, which may be truncated; 0: unknown */
     uint32_t reserved;
     char program[64];      /* padded with zeros */
     char trace_path[1336]; /* padded with zeros */
@@ -126,7 +126,7 @@ struct probity_chunk_header {
     uint32_t state, thread, tid, used;
     uint64_t serial, base_tick, cpu_ns;
     uint32_t drained, flags;
-    uint32_t set, threads; /* of a chunk of cells */
+    uint32_t set, threads; /* only for a chunk of cells */
     uint64_t handed_over;  /* tick at which it became full: no record is newer; 0: unknown */
 };
 

@@ -41,7 +41,7 @@ _Static_assert(sizeof(struct probity_thread_state) == 128,
                "two cache lines, no sharing between threads");
 
 struct probity_live {
-    struct probity_spool_header *header; /* of segment 0 */
+    struct probity_spool_header *header; /* that of segment 0 */
     /* PROBITY_LIMIT_THREADS of them; unused ones cost nothing */
     struct probity_thread_state *slot;
     uint32_t slots;                      /* upper bound of the number in use */
@@ -50,7 +50,7 @@ struct probity_live {
     uint32_t mode; /* an enum probity_mode; changed by the writer thread */
     uint32_t anchor_busy; /* 1: a thread is adding one */
     uint32_t failed; /* enum probity_error: the trace is not writable, recording has ended */
-    uint64_t anchor_tick; /* of the newest anchor */
+    uint64_t anchor_tick; /* tick of the newest anchor */
     uint64_t ring_ticks;   /* window of a ring; 0: as much as its memory holds */
     uint64_t anchor_ticks_min; /* minimum ticks between two; less at the beginning of a recording */
     struct probity_clock_moment first;

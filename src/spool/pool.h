@@ -21,7 +21,7 @@
 
 /* Per-chunk state private to the process. */
 struct probity_pool_chunk {
-    uint32_t next;        /* in a list */
+    uint32_t next;        /* next chunk of its list */
     uint32_t is_pinned;   /* 1: the writer has not written it to a dump yet */
     uint32_t is_held;     /* 1: the watermark is already past the rest of its records */
     uint64_t waits_since; /* tick at which the writer began to wait for a hole; 0: it does not */

@@ -58,9 +58,9 @@ struct probity_drainer {
     struct probity_place place;
     int lock; /* segment 0, locked as a drainer */
     struct probity_spool_header *header;
-    struct headers **headers; /* of each segment */
+    struct headers **headers; /* one for each segment */
     uint32_t segments, chunks, chunk_words;
-    uint64_t serial; /* of the next block */
+    uint64_t serial; /* that of the next block */
     struct probity_sync newest;
     uint64_t hole_since; /* tick at which a hole was first found; 0: none */
     int is_first;

@@ -13,7 +13,7 @@
 struct probity_dump_chunks {
     struct probity_pass *pass;
     struct probity_drain_input *inputs; /* one mapping, for both lists */
-    uint32_t *numbers;                  /* of the chunks in the pool */
+    uint32_t *numbers;                  /* numbers of the chunks in the pool */
     size_t bytes;
     uint32_t capacity, unpinned;
     int is_partial; /* a chunk is missing because it was just being handed over */

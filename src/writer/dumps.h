@@ -43,11 +43,11 @@ struct probity_dumps {
     int directory;                     /* open while the writer thread runs; else -1 */
     char directory_path[PROBITY_LIMIT_PATH];
     char pattern[PROBITY_DUMP_NAME_BYTES];
-    uint32_t posted_seen;              /* of the notices */
-    uint32_t number;                   /* of the last dump */
+    uint32_t posted_seen;              /* number of notices when last checked */
+    uint32_t number;                   /* number of the last dump */
     uint32_t made, left_out, failed;
     uint32_t failure_to_report;        /* errno, until a thread of the program has reported it */
-    uint64_t bytes;                    /* of all dumps that exist */
+    uint64_t bytes;                    /* size of all existing dumps */
     uint32_t windows;
     uint32_t recent_at;
     struct probity_notices notices;

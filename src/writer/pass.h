@@ -40,7 +40,7 @@ struct probity_pass {
     struct probity_pass_commit *commit;
     uint32_t commits;
     struct probity_drain_scratch scratch;
-    struct probity_tally *tally; /* of drained records; NULL: none */
+    struct probity_tally *tally; /* counts drained records; NULL: no counts */
     /* Ring: reads the records of a chunk before it is discarded; or NULL. */
     void (*look)(void *context, struct probity_pass *pass, uint32_t chunk, uint32_t used);
     void *look_context;

@@ -36,7 +36,7 @@ struct recovery {
     const struct probity_recover_file *only; /* NULL: any file of that name */
     uint64_t size;        /* size of the file when it was opened */
     uint64_t end;         /* end of its last valid block; the next block goes here */
-    uint64_t serial;      /* of the next block */
+    uint64_t serial;      /* that of the next block */
     uint8_t *info_bytes, *profile_block;
     struct probity_info info;
     struct probity_spool_tail rest;

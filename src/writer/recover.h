@@ -24,10 +24,10 @@ struct probity_recover_result {
     int is_link, is_foreign;
     int is_copy;             /* no spool was used: that of this session is another file's */
     int has_failed;          /* recording had ended early: the trace could not be written */
-    uint64_t torn_bytes;     /* of an incomplete block at the end, which was removed */
+    uint64_t torn_bytes;     /* size of an incomplete block at the end, which was removed */
     char csv_path[4096];     /* trace_path without ".probity" if a CSV file is requested, else
                                 * empty. The caller writes it */
-    uint64_t device, inode;  /* of the trace's file */
+    uint64_t device, inode;  /* those of the trace's file */
 };
 
 /* Recovers a trace. is_trusted: traces of other users, and copies, are recovered too. Returns 0;

@@ -70,7 +70,7 @@ static int take_info(struct snapshot *snapshot)
 /* Copies the ring. */
 static int take_ring(struct snapshot *snapshot)
 {
-    enum { RING = 2 }; /* of INFO */
+    enum { RING = 2 }; /* value in INFO */
     struct probity_snapshot_result *result = snapshot->result;
     struct probity_attach_query query;
     int directory = probity_parent_of_target(snapshot->wanted->trace);

@@ -17,7 +17,7 @@ struct probity_snapshot_wanted {
 };
 
 struct probity_snapshot_result {
-    uint32_t pid, mode; /* of the program, and its mode */
+    uint32_t pid, mode; /* the program's id and mode */
     int is_dead;        /* it has ended, or is no longer recording */
     int system_error;   /* errno of PROBITY_ERROR_OPEN and PROBITY_ERROR_WRITE */
     uint64_t records, bytes;

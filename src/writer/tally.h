@@ -15,7 +15,7 @@ struct probity_tally {
     uint32_t *hits;    /* by site, `sites` of them; a function has two, for enter and leave */
     uint32_t sites;
     uint64_t others;   /* hits of numbered probes, and events without a site */
-    uint64_t readings; /* of the CPU clock */
+    uint64_t readings; /* number of readings of the CPU clock */
 };
 
 /* Adds the words from `first` on, at which a record begins; they may change meanwhile. */

@@ -11,7 +11,7 @@
 /* A hit with a correlation id. */
 struct probity_watch_hit {
     uint64_t tick, id;
-    uint64_t conditions; /* those that name its site, or no site */
+    uint64_t conditions; /* conditions that name its site, or no site */
     uint32_t code, role, thread, tid;
 };
 

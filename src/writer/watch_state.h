@@ -17,7 +17,7 @@ enum { PROBITY_WATCH_PERIODS = 1024, PROBITY_WATCH_NUMBERED = 256, PROBITY_WATCH
 /* Hits of a probe without a gap between them. */
 struct probity_watch_stretch {
     uint64_t begin, end;
-    uint32_t thread, tid, code; /* of the first hit */
+    uint32_t thread, tid, code; /* those of the first hit */
 };
 
 /* State of a gap or rate condition. */
@@ -27,11 +27,11 @@ struct probity_watch_state {
     uint64_t period; /* number of the first period that is not evaluated yet */
     uint64_t first_period; /* that of the first hit */
     uint64_t lost_begin, lost_end; /* periods in which hits may not have been counted */
-    uint32_t thread, tid, code; /* of the latest hit */
+    uint32_t thread, tid, code; /* those of the latest hit */
     int is_met;      /* not reported again until it has ended */
-    int was_reported;    /* of a value: reported in this pass */
-    uint32_t stretches, stretch; /* of a gap: how many; the latest of the chunk, if any */
-    uint64_t hits[PROBITY_WATCH_PERIODS]; /* of a rate, by period */
+    int was_reported;    /* only a value: reported in this pass */
+    uint32_t stretches, stretch; /* only a gap: how many; the chunk's latest, if any */
+    uint64_t hits[PROBITY_WATCH_PERIODS]; /* only a rate: hits by period */
 };
 
 struct probity_watch {

@@ -35,17 +35,17 @@ struct probity_writer {
     uint32_t sleeps;                     /* 1: the writer sleeps and must be woken */
     uint32_t flush_asked, flush_done;    /* counters; the second is a futex */
     uint32_t end_reason;                 /* not 0: end the trace, with this reason */
-    int result;                          /* of the last pass; 0 or an error */
+    int result;                          /* result of the last pass: 0 or an error */
     pthread_t thread;
     int must_be_reaped;  /* 1: the thread itself has ended the trace: probity_writer_reap() */
     uint32_t may_return; /* 1: a thread waits in pthread_join(); futex */
-    unsigned *thread_count; /* in libc, or NULL; base/thread_count.h */
-    uint64_t *own_threads;  /* of the process, or NULL; base/own_threads.h */
-    struct probity_os_threads threads; /* of the process; open while the thread runs */
+    unsigned *thread_count; /* count in libc, or NULL; base/thread_count.h */
+    uint64_t *own_threads;  /* those of the process, or NULL; base/own_threads.h */
+    struct probity_os_threads threads; /* those of the process; open while the thread runs */
     int is_uncounted;    /* 1: libc does not count the thread */
     int spool;           /* descriptor of segment 0 with the draining lock, or -1 */
     int is_close_reported;  /* 1: `grown` was called for the last time */
-    struct probity_pass *pass; /* of the running thread */
+    struct probity_pass *pass; /* that of the running thread */
     /* Called in the writer thread when it begins, before any pass. May be NULL. */
     void (*begun)(void *owner);
     /* Called in the writer thread when all threads of the program have exited without ending the
