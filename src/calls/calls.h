@@ -19,7 +19,7 @@
 /* This bit of probity_calls_shared.on is set while work remains to be done: the functions have not
  * been found, or a recording has begun whose mappings are not in the trace yet. */
 #define PROBITY_CALLS_UNREADY (UINT32_C(1) << 31)
-/* libc's functions, or those of a library between this one and libc. NULL: not found (yet). */
+/* Functions of libc, or of a library between this one and libc. NULL: not found (yet). */
 struct probity_calls_next {
 #define PROBITY_CALLS_MEMBER(name) __typeof__(name) *name;
     PROBITY_CALLS_NAMES(PROBITY_CALLS_MEMBER)

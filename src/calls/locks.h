@@ -61,7 +61,7 @@ struct probity_calls_sites {
 extern struct probity_calls_sites probity_calls_sites[PROBITY_CALLS_KINDS]
     __attribute__((visibility("hidden")));
 
-/* The name without the role: "mutex", ... */
+/* A kind's name without the role: "mutex", ... */
 extern const char *const probity_calls_kind_names[PROBITY_CALLS_KINDS]
     __attribute__((visibility("hidden")));
 

@@ -177,7 +177,7 @@ static int is_moved(size_t bytes_before, int flags)
     return bytes_before != 0 && (flags & KEEPS_MAPPING) == 0;
 }
 
-/* The last argument is passed only with a flag; libc's function always takes it. */
+/* The last argument is passed only with a flag; libc's function always reads it. */
 PROBITY_API void *mremap(void *before, size_t bytes_before, size_t bytes, int flags, ...)
 {
     const void *place = PROBITY_CALLS_PLACE;

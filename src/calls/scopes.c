@@ -205,7 +205,7 @@ void probity_call_close(struct probity_call *call)
     probity_scope_free(place_of(call));
 }
 
-/* Like probity_scope_leave_open(), with values. */
+/* Does the same as probity_scope_leave_open(), with values. */
 void probity_call_leave_slow(struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
 {

@@ -68,7 +68,7 @@ struct probity_call {
     uint64_t timed_since; /* result of probity_calls_cost_begin() */
 };
 
-/* Contents of an event. */
+/* The contents of an event. */
 #define PROBITY_CALLS_FORMAT(name)                                                                 \
     extern struct probity_site_format probity_calls_##name __attribute__((visibility("hidden")))
 PROBITY_CALLS_FORMAT(fd);

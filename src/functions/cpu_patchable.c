@@ -101,7 +101,7 @@ static void put_jump(uint8_t *at, const uint8_t *target)
     memcpy(at + 2, &distance, sizeof distance);
 }
 
-/* The bytes that a thread may execute in place of the last nop: nop, clc, stc, cld, cmc, and
+/* The bytes that a thread may execute instead of the last nop: nop, clc, stc, cld, cmc, and
  * prefixes without effect. */
 static const uint8_t lasts[] = {NOP, 0xf8, 0xf9, 0xfc, 0xf5, 0x2e, 0x26, 0x36};
 

@@ -76,7 +76,7 @@ static const uint8_t stub_codes[PROBITY_CPU_SLED_KINDS][3] = {
 /* A sled after its first two bytes, as the compiler made it. */
 static const uint8_t rest[PROBITY_CPU_SLED_BYTES - HEAD_BYTES] = {0x66, 0x0f, 0x1f, 0x84, 0, 0, 2};
 
-/* First two bytes of a sled as the compiler made it. */
+/* Returns the first two bytes of a sled, as the compiler made it. */
 static const uint8_t *original(enum probity_cpu_sled_kind kind)
 {
     static const uint8_t heads[][HEAD_BYTES] = {{0xeb, 0x09}, {0xc3, 0x2e}};

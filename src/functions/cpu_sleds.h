@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* LEAVE: in place of a return. TAIL: before a jump to another function, which then returns in place
+/* LEAVE: instead of a return. TAIL: before a jump to another function, which then returns instead
  * of this one. In both cases, the function's frame no longer exists. */
 enum probity_cpu_sled_kind {
     PROBITY_CPU_SLED_ENTER,

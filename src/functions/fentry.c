@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void hit(uint32_t code)
         return;
     }
     uint64_t slot = probity_reserve(self, 8);
-    /* Volatile, to stay after the reservation. */
+    /* Volatile, so that the load stays after the reservation. */
     uint64_t valid_bit = __atomic_load_n(PROBITY_VOLATILE(&self->valid_bit), __ATOMIC_RELAXED);
     if (__builtin_expect((slot & valid_bit) == 0, 0)) {
         PROBITY_KEEP_LOW_VECTORS(probity_probe_slow, code, 0, 0);

@@ -36,7 +36,7 @@ static int is_selected(const struct probity_patchable_entry *entry)
            probity_function_find_inside(after(entry)) != &probity_function_left_out;
 }
 
-/* Returns the number of entries in the section that are valid. */
+/* Returns the number of valid entries in the section. */
 static size_t choose(const struct probity_object *object, const uint8_t *section, size_t bytes,
                      int takes_all, struct probity_patchable *patchable)
 {

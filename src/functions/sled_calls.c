@@ -16,7 +16,7 @@
 #include "functions/keep_vectors.h"
 #include "functions/sleds.h"
 
-/* The slow parts of probity_hit(). */
+/* The slow paths of probity_hit(). */
 void probity_sled_probe_slow(uint32_t code)
 {
     PROBITY_KEEP_LOW_VECTORS(probity_probe_slow, code, 0, 0);

@@ -76,16 +76,16 @@ const uint32_t *probity_budget_numbers(uint32_t *ret_count);
 void probity_budget_begin(struct probity_session *session);
 
 /* Sets the share of time for readings of the CPU clock: a quarter of the budget, if there is one,
- * or less if the settings say so. */
+ * or less if the settings require it. */
 void probity_budget_share_readings(struct probity_session *session);
 
 /* In the writer thread: sets or replaces the budget. Functions that are only counted at that time
  * remain so. */
 void probity_budget_change(struct probity_session *session, uint32_t share);
 
-/* In the writer thread, or in the one that replaces it at the end: evaluates the interval since
- * the last call, and writes its decisions to the trace; at the last call, also the cost of
- * recording. Returns 0 or PROBITY_ERROR_WRITE. */
+/* Evaluates the interval since the last call, and writes the decisions to the trace; at the last
+ * call, also the cost of recording. In the writer thread, or in the thread that replaces it at the
+ * end. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_budget_look(void *owner, struct probity_pass *pass, int is_last);
 
 #endif

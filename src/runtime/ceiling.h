@@ -8,8 +8,8 @@
 #include "runtime/session_mapping.h"
 
 /* Makes the session's segments smaller and fewer so that they fit, given the contents of the
- * directory, and reports it. Returns 0, or PROBITY_ERROR_LIMIT if not even the smallest fits, which
- * is reported too. buffer: scratch space. Call with the session's lock held. */
+ * directory, and reports this. Returns 0, or PROBITY_ERROR_LIMIT if not even the smallest fits,
+ * which is also reported. buffer: scratch space. Call with the session's lock held. */
 int probity_ceiling_apply(struct probity_session *session, const char *directory, void *buffer,
                           size_t room);
 

@@ -39,13 +39,14 @@ static inline uint64_t counter(void)
 }
 #endif
 
-/* A reader may load it at any time. */
+/* Stores a value that a reader may load at any time. */
 static inline void store(uint64_t *at, uint64_t value)
 {
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 
-/* May be changed by another thread when a recording ends or times are switched off. */
+/* Loads a limit, which another thread may change when a recording ends or times are switched
+ * off. */
 static inline uint32_t limit(const uint32_t *depth_max)
 {
     return __atomic_load_n(depth_max, __ATOMIC_RELAXED);
@@ -85,7 +86,7 @@ static inline int is_gap(const struct probity_profile_set *set, uint64_t tick)
     return tick - set->slot.hot.last_tick >= set->slot.hot.gap_ticks;
 }
 
-/* The depth is stored first, so that a signal handler uses frames above. */
+/* Stores the depth first, so that a signal handler uses frames above. */
 static inline void raise_depth(struct probity_profile_set *set, uint32_t depth)
 {
     __atomic_store_n(&set->depth, depth + 1, __ATOMIC_RELAXED);
@@ -115,8 +116,8 @@ static __attribute__((cold, noinline)) void open_inner(struct probity_profile_se
     entry->outermost = (uint64_t)depth + 1;
 }
 
-/* The entry is stored last: a jump out of a signal handler then leaves a frame without times, not
- * one with wrong times. */
+/* Stores the entry last: then a jump out of a signal handler leaves a frame without times, not one
+ * with wrong times. */
 static inline void open_frame(struct probity_profile_set *set, struct probity_profile_entry *entry,
                               uint32_t depth, uint64_t tick)
 {
@@ -124,7 +125,7 @@ static inline void open_frame(struct probity_profile_set *set, struct probity_pr
 
     set->slot.hot.last_tick = tick;
     frame->enter_tick = tick;
-    /* No vector store, which is slower. */
+    /* Not a vector store, which would be slower. */
     __atomic_store_n(&frame->self_from, tick, __ATOMIC_RELAXED);
     frame->enter_off = set->off;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -406,7 +407,8 @@ void probity_profile_count(const struct probity_site_function *function)
     struct probity_profile_set *set;
     struct probity_profile_entry *entry = make_entry(number, &set, 1);
 
-    /* Not by the set's pointer, which another thread clears if the function is switched on. */
+    /* Not read through the set's pointer, which another thread clears if the function is switched
+     * on. */
     struct probity_profile_cell *cell = entry != NULL ? entry->cell : NULL;
     if (cell != NULL)
         probity_cpu_add(&cell->untimed, 1);
@@ -442,7 +444,7 @@ static __attribute__((cold, noinline)) void leave_slow(uint32_t depth)
 {
     struct probity_profile_set *set = probity_profile_own;
 
-    /* The scope was entered in an earlier recording, or before a fork: the scopes open now were
+    /* The scope was entered in an earlier recording, or before a fork; the scopes open now were
      * entered later. */
     if (set == NULL || set->depth <= depth)
         return;

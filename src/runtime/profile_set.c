@@ -121,7 +121,7 @@ static void begin_slot(struct probity_session *session, struct probity_thread_st
     slot->credit = (int64_t)session->cpu_cost_ticks * 16;
 }
 
-/* The thread's number in the trace, if it has one. */
+/* Returns the thread's number in the trace, if it has one. */
 static uint32_t thread_number(struct probity_session *session)
 {
     const struct probity_thread_state *slot = probity_thread_slot();

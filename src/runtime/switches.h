@@ -55,7 +55,7 @@ struct probity_switched {
     char stays[PROBITY_LIMIT_NAME + 1]; /* a site that matches a rule but cannot be off; or "" */
 };
 
-/* In the writer thread. */
+/* Counts them. In the writer thread. */
 void probity_switches_count(struct probity_switched *ret_switched);
 
 /* Writes which sites probity_switches_apply() has switched: off at this tick, or on now. owner: the

@@ -264,7 +264,7 @@ static void put_text(struct probity_payload *payload, const struct probity_value
         put_pointed_text(payload, at, unit, most);
 }
 
-/* For a value of 1, 2 or 4 bytes. */
+/* Writes a value of 1, 2 or 4 bytes. */
 static void put_wide_char(struct probity_payload *payload, const struct probity_value *value)
 {
     uint32_t wide = 0;

@@ -36,7 +36,7 @@ struct probity_wake probity_wake_block = {
     .text = 0};
 
 /* The note has the version and the distance to the block, so that it needs no relocation, and
- * survives strip. Not where objects have no notes (doc/porting.md). */
+ * survives strip. Omitted if objects have no notes (doc/porting.md). */
 #ifndef PROBITY_NO_NOTES
 __asm__(".pushsection .note.probity.wake, \"a\", %note\n\t"
         ".balign 4\n\t.long 8, 8, 2\n\t.asciz \"Probity\"\n\t"

@@ -52,7 +52,7 @@ struct probity_attach_query {
 
 /* Finds and maps the spool of a trace. Returns 0; PROBITY_ERROR_OPEN if there is none in any of the
  * places searched (errno: ENOENT, or EACCES if there is one of another user); PROBITY_ERROR_FORMAT,
- * PROBITY_ERROR_VERSION, PROBITY_ERROR_DAMAGED if there is one that is not this trace's;
+ * PROBITY_ERROR_VERSION, PROBITY_ERROR_DAMAGED if the one found does not belong to this trace;
  * PROBITY_ERROR_MEMORY, PROBITY_ERROR_SYSTEM. *ret_is_copy, which may be NULL: whether a spool of
  * this session exists that belongs to another file. */
 int probity_attach_find(const struct probity_attach_query *query, int *ret_is_copy,

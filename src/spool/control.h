@@ -34,7 +34,7 @@ enum { PROBITY_CONTROL_MODE_SHIFT = 20, PROBITY_CONTROL_MODE_MASK = 3 };
 /* Positions of the requested levels in a request; its low half is the serial. */
 enum { PROBITY_CONTROL_FUNCTIONS_SHIFT = 32, PROBITY_CONTROL_PARAMETERS_SHIFT = 40 };
 
-/* Levels as encoded in the header. */
+/* Encodes levels as in the header. */
 static inline uint32_t probity_control_levels(int functions, int parameters)
 {
     return (uint32_t)functions | (uint32_t)parameters << 8 | PROBITY_CONTROL_ANSWERS |

@@ -27,7 +27,7 @@ void probity_place_default(uint32_t user, char *ret_path, size_t room)
         ret_path[0] = 0;
 }
 
-/* Takes over the descriptor, and closes it if the directory is unsuitable. */
+/* Takes ownership of the descriptor, and closes it if the directory is unsuitable. */
 static int check_directory(int directory, uint32_t owner)
 {
     struct stat status;

@@ -35,7 +35,7 @@
 
 enum { MARGIN_NS = 1000000, HOLE_WAIT_NS = 1000000000 };
 
-/* To be stored in a chunk's header once its block is in the file. */
+/* Values to be stored in a chunk's header once its block is in the file. */
 struct commit {
     uint64_t index;
     uint32_t end;

@@ -37,7 +37,7 @@ static inline int probity_watch_names(const struct probity_watch *watch, uint32_
            __atomic_load_n(&watch->sites[number], __ATOMIC_RELAXED) != 0;
 }
 
-/* Reads what is new in all chunks, and posts notices. is_last: no thread still records, so even
+/* Reads the new words of all chunks, and posts notices. is_last: no thread still records, so even
  * the newest records are evaluated. */
 void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass, int is_last);
 
