@@ -98,10 +98,33 @@ void probity_outputs_prepare(struct probity_session *session, int is_child)
         session->log_path[0] = 0;
 }
 
+/* Prints the log at exit if the system has already ended the writer thread. If that had not begun
+ * the log, prints all of it; otherwise the log cannot be continued, since it may end within a
+ * line. */
+static void print_log_late(struct probity_session *session)
+{
+    struct probity_hooks_job *job = &session->outputs;
+    char line[1024];
+
+    if (!PROBITY_OS_THREADS_ARE_GONE() || probity_hooks() == NULL || job->log[0] == 0 ||
+        job->log_is_over)
+        return;
+    if (job->open_log == NULL) {
+        probity_hooks()->print_log(job, 1);
+        return;
+    }
+    int length = snprintf(line, sizeof line,
+                          "probity: log '%.400s' lacks the last lines; see the trace '%.400s'\n",
+                          job->log, job->trace_path);
+    probity_os_say(line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+}
+
 /* Returns 1 if all requested texts (log and summary) were printed completely. */
 static int print_texts(struct probity_session *session)
 {
     const struct probity_session_hooks *hooks = probity_hooks();
+
+    print_log_late(session);
     int is_whole = session->settings.log[0] == 0 || session->outputs.log_is_whole;
 
     if (session->settings.summary[0] != 0)
