@@ -2,7 +2,7 @@
  *
  * memory.c: replacements for libc's functions that allocate and free memory, or for another
  * library's replacements of these. An allocation is recorded after it is made, and a free before it
- * is: no lock of the allocator is held.
+ * is made: no lock of the allocator is held.
  */
 #include "calls/memory.h"
 

@@ -239,7 +239,7 @@ static uint32_t count_unchanged(uint32_t count, const struct probity_call_site *
     return alive;
 }
 
-/* Call when a call begins there. */
+/* Finds calls that were abandoned, when a call begins there. */
 static void find_abandoned(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive = count;

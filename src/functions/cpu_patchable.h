@@ -31,7 +31,7 @@ static inline int probity_patchable_is_in(const struct probity_patchable_range *
 /* Returns 0 if the code at the address, which is readable, is not that of a patchable entry. */
 int probity_cpu_patchable_examine(uintptr_t address, struct probity_patchable_entry *ret_entry);
 
-/* Returns whether this library's change is still in the code; it is not if the object was unloaded
+/* Returns whether the code is still as this library left it; it is not if the object was unloaded
  * and another one loaded there. */
 int probity_cpu_patchable_is_as_left(const struct probity_patchable_entry *entry);
 

@@ -77,8 +77,8 @@ int probity_control_ask(const struct probity_attach *attach, int functions, int 
                         int64_t wait_ns, int *ret_functions, int *ret_parameters);
 
 /* Requests the end of the recording and waits, at most wait_ns, until its trace is closed and the
- * spool is removed. Returns the same as above; 0 also if the program itself ended it in the
- * meantime. If 0, ret_why is 0, or the errno that prevented restoring the program's code. */
+ * spool is removed. Returns the same as above; 0 also if the program ended in the meantime. If 0,
+ * ret_why is 0, or the errno that prevented restoring the program's code. */
 int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, int *ret_why);
 
 /* Requests other settings, and waits as above. text: "NAME=VALUE" separated by newlines. Returns

@@ -39,7 +39,7 @@ int probity_place_open_directory(const char *path, uint32_t owner);
 int probity_place_next(const struct probity_place_query *query, unsigned *step,
                        struct probity_place *ret_place);
 
-/* Makes a place for the files STEM.N of a directory; and takes ownership of the descriptor. path is
+/* Makes a place for the files STEM.N of a directory, and takes ownership of the descriptor. path is
  * for messages. Returns 1, or PROBITY_ERROR_MEMORY (the descriptor is closed). */
 int probity_place_make(int directory, const char *path, uint32_t owner, const char *stem,
                        struct probity_place *ret_place);

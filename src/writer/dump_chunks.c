@@ -14,7 +14,7 @@
 #include "writer/ring.h"
 
 /* Lets threads of the program that wait for this processor run: a dump takes milliseconds of CPU
- * time. Does not if one waits for a chunk, which the dump may be keeping. */
+ * time. Does nothing if one waits for a chunk, which the dump may be keeping. */
 static void pause_dump(void *context)
 {
     const struct probity_dump_chunks *chunks = context;
