@@ -341,7 +341,7 @@ static void notify_owner(struct probity_writer *writer, int is_closed)
     writer->is_close_reported |= is_closed;
 }
 
-/* Returns whether only our threads are left, and then ends the recording. The process ends with its
+/* Returns whether only our threads are left; if so, ends the recording. The process ends with its
  * last thread, so neither this thread nor another one of ours may keep it alive. Usually the last
  * thread to exit calls exit(), which stops the writer; but not if threads exited with the system
  * call, or if libc counts this thread too (base/thread_count.h). */
