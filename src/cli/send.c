@@ -48,7 +48,7 @@ static int add_header(struct cli_sender *sender, const char *line)
     return longer != NULL;
 }
 
-/* Without an empty "Expect:", libcurl asks the server before each large request. */
+/* Without an empty "Expect:", libcurl waits for the server's consent before each large request. */
 static int make_headers(struct cli_sender *sender)
 {
     const struct cli_send_options *options = sender->options;
@@ -61,7 +61,7 @@ static int make_headers(struct cli_sender *sender)
     return is_made;
 }
 
-/* Drops excess bytes, which is not an error. */
+/* Drops excess bytes, which are not an error. */
 static size_t take_answer(char *bytes, size_t one, size_t count, void *context)
 {
     struct cli_sender *sender = context;
@@ -115,7 +115,7 @@ int cli_sender_open(const struct cli_send_options *options, struct cli_sender **
 /* ---- Sending -----------------------------------------------------------------------------------
  */
 
-/* Prints the server's answer on one line, safe for a terminal. */
+/* Prints the server's reply on one line, safe for a terminal. */
 static void fail_answer(struct cli_sender *sender, long status)
 {
     char text[200];

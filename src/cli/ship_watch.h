@@ -10,7 +10,7 @@
 
 struct cli_watch_options {
     const char *directory;
-    uint64_t disk_limit; /* bytes of traces beyond which those sent are removed; 0: none */
+    uint64_t disk_limit; /* bytes of traces above which sent ones are removed; 0: no limit */
     int once;            /* 1: end when all existing traces have been sent */
     size_t senders;      /* number of traces to send at a time */
     struct cli_fleet_options fleet;
