@@ -23,8 +23,8 @@
 
 #include <string.h>
 
-/* Output file; %p is replaced by the process id, %n by the program's name. If the name does not end
- * in .csv, a trace is written. */
+/* Output file; %p is replaced with the process id, %n with the program's name. If the name does not
+ * end in .csv, a trace is written. */
 #ifndef LOG_FILE_NAME
 #define LOG_FILE_NAME "log.csv"
 #endif
@@ -34,7 +34,7 @@
 #define LOG_THREAD_ARRAY_SIZE 4096
 #endif
 
-/* Number of buffered hits of all threads together. Clamped to 8 × LOG_THREAD_ARRAY_SIZE to
+/* Number of hits of all threads together that are buffered. Clamped to 8 × LOG_THREAD_ARRAY_SIZE to
  * 134,217,728. */
 #ifndef LOG_GLOBAL_ARRAY_SIZE
 #define LOG_GLOBAL_ARRAY_SIZE 524288
@@ -94,7 +94,7 @@ PROBITY_INLINE void alexta_Initialize(void)
 #endif
 }
 
-/* Records a hit of probe probeID. Any thread, signal handlers too. Nothing is recorded before
+/* Records a hit of probe probeID. Any thread, also in signal handlers. Nothing is recorded before
  * Initialize(), unless PROBITY_OUT is set. */
 PROBITY_INLINE void alexta_LogEvent(unsigned int probeID)
 {

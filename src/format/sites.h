@@ -16,7 +16,7 @@
 enum probity_listed_text {
     PROBITY_LISTED_NAME = 0,
     PROBITY_LISTED_FILE = 1,
-    PROBITY_LISTED_WITHIN = 2, /* of a probe, the function that contains it; of a function, its
+    PROBITY_LISTED_WITHIN = 2, /* for a probe, the function that contains it; for a function, its
                                   signature */
     PROBITY_LISTED_RETURNS = 3,
     PROBITY_LISTED_OBJECT = 4,
