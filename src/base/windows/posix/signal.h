@@ -9,10 +9,10 @@
 #include_next <signal.h>
 #include <stdint.h>
 
-#undef pthread_sigmask /* winpthreads has a macro */
+#undef pthread_sigmask /* winpthreads defines a macro */
 
 typedef uint64_t sigset_t;
-/* Numbers of Linux. */
+/* The same numbers as on Linux. */
 #define SIGHUP 1
 #define SIGQUIT 3
 #define SIGTRAP 5
