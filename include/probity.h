@@ -220,9 +220,9 @@ PROBITY_API int probity_flush(void);
  * recording continues (man 1 probity-record, --ring). Returns at once; the writer thread writes the
  * dump. reason: at most 127 bytes, or NULL. Returns 0; PROBITY_ERROR_STATE if no ring with
  * PROBITY_RING or PROBITY_WHEN is being recorded, or no writer thread can be created;
- * PROBITY_ERROR_LIMIT if too many requests are pending. Any thread, signal handlers too; errno is
- * untouched. A program linked with libprobity.a has conditions and dumps only if it refers to this
- * function. */
+ * PROBITY_ERROR_LIMIT if too many requests are pending. Any thread, even in a signal handler; errno
+ * is untouched. A program linked with libprobity.a has conditions and dumps only if it refers to
+ * this function. */
 PROBITY_API int probity_snapshot(const char *reason);
 
 /* Ends recording: writes all records, closes the trace, removes the spool, and writes the CSV file
@@ -232,7 +232,7 @@ PROBITY_API int probity_snapshot(const char *reason);
  * file. Any thread; not from a signal handler. */
 PROBITY_API int probity_stop(void);
 
-/* Returns 1 while recording, else 0. Any thread, signal handlers too. */
+/* Returns 1 while recording, else 0. Any thread, even in a signal handler. */
 PROBITY_API int probity_is_recording(void);
 
 /* Returns the path of the trace being recorded, or NULL. The string is valid until the next start
@@ -241,7 +241,7 @@ PROBITY_API const char *probity_trace_path(void);
 
 /* Names the calling thread in the trace from now on. The name is copied; at most 255 bytes are
  * kept. Without it, the thread's name in the kernel is used. Returns 0, PROBITY_ERROR_ARGUMENT, or
- * PROBITY_ERROR_STATE if not recording. Any thread, signal handlers too. */
+ * PROBITY_ERROR_STATE if not recording. Any thread, even in a signal handler. */
 PROBITY_API int probity_thread_set_name(const char *name);
 
 /* Names probe number id in this and later recordings of this process and its forked children. The
@@ -528,7 +528,8 @@ PROBITY_INLINE uint64_t probity_frame_next(uint64_t frame)
 
 /* While recording, waits for all earlier instructions to finish. Directly before a probe, it orders
  * that probe's reading of the clock, like PROBITY_ORDER=strict does for all probes. (The compiler
- * may still move computations in registers past the probe.) Any thread, signal handlers too. */
+ * may still move computations in registers past the probe.) Any thread, even in a signal
+ * handler. */
 PROBITY_INLINE void probity_order(void)
 {
     if (probity_thread_own() != NULL)
@@ -572,7 +573,7 @@ PROBITY_INLINE void probity_hit(uint32_t code)
 #endif
 }
 
-/* Records a hit of probe number id, 0 to 2^32 - 1. Any thread, signal handlers too; errno is
+/* Records a hit of probe number id, 0 to 2^32 - 1. Any thread, even in a signal handler; errno is
  * untouched. */
 PROBITY_INLINE void probity_probe(uint32_t id)
 {
@@ -582,7 +583,7 @@ PROBITY_INLINE void probity_probe(uint32_t id)
         probity_probe_wide(id);
 }
 
-/* Records a hit of a named site. Any thread, signal handlers too; errno is untouched. */
+/* Records a hit of a named site. Any thread, even in a signal handler; errno is untouched. */
 PROBITY_INLINE void probity_probe_site(struct probity_site *site)
 {
     uint32_t code = PROBITY_LOAD(uint32_t, &site->code);

@@ -18,9 +18,9 @@
  * progress and may be reused once the work has ended. An object id identifies a lock or a queue;
  * its address is suitable. Names are string literals.
  *
- * All are statements. Any thread, signal handlers too; errno is untouched. A hit takes 40 or 48
- * bytes in its thread's chunk instead of 8. While not recording, each is one predicted branch; in
- * profile mode all are off. If PROBITY_DISABLE is defined before the include, they compile to
+ * All are statements. Any thread, even in a signal handler; errno is untouched. A hit takes 40 or
+ * 48 bytes in its thread's chunk instead of 8. While not recording, each is one predicted branch;
+ * in profile mode all are off. If PROBITY_DISABLE is defined before the include, they compile to
  * nothing and their arguments are not evaluated.
  */
 #ifndef PROBITY_TYPED_H

@@ -25,7 +25,8 @@ struct cli_filter {
     const char *refused[CLI_FILTER_REFUSED]; /* names that were compared, identified by address */
 };
 
-/* Adds the items of "1,2,name". The text must stay valid. Returns CLI_OK or CLI_USAGE. */
+/* Adds the items of a list such as "1,2,name". The text must stay valid. Returns CLI_OK or
+ * CLI_USAGE. */
 int cli_filter_parse(const struct cli_command *command, struct cli_filter *filter, const char *text,
                      int allow_names);
 
@@ -77,7 +78,7 @@ const char *cli_function_nearest(const char *pattern);
 /* Reports that --function PATTERN matches no call. Returns CLI_FAILURE. */
 int cli_fail_function(const struct cli_command *command, const char *pattern);
 
-/* Parses a decimal integer from least to most. Returns 0 or -1. */
+/* Parses a decimal integer in the range least to most. Returns 0 or -1. */
 int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_number);
 
 /* Largest valid value of --limit. */

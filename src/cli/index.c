@@ -18,7 +18,7 @@
 #include "reader/file.h"
 #include "reader/index.h"
 
-/* Smaller traces are read in an unnoticeable time. */
+/* Reading smaller traces takes no noticeable time. */
 #define IN_MEMORY_MIN (INT64_C(64) << 20)
 
 /* ---- Using indexes -----------------------------------------------------------------------------

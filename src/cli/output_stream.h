@@ -22,7 +22,7 @@ void cli_color_use(enum cli_color color);
 /* Whether text written to an open file has colors. */
 int cli_has_color(int descriptor);
 
-/* path NULL or "-": standard output. Returns CLI_OK, or CLI_FAILURE and reports why. */
+/* path NULL or "-": standard output. Returns CLI_OK, or CLI_FAILURE after reporting why. */
 int cli_print_answer(const struct cli_command *command, const char *path, int force,
                      cli_printer *print, void *context);
 

@@ -54,7 +54,7 @@ struct cli_query_steps {
     int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_color);
     void (*release)(void *context); /* on success and failure alike; may be NULL */
     const struct cli_query_parts *parts; /* NULL: it cannot be made in parts */
-    int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */
+    int wants;       /* CLI_QUERY_CALLS or _HITS: contents of the answer; 0: both */
     int is_windowed; /* 1: depends only on declarations and open scopes from before the range */
     int has_waits; /* 1: is_windowed only applies to traces without waits */
     int resumes_waits; /* with has_waits: CLI_QUERY_WAITS_... if the answer can continue from the
@@ -84,7 +84,8 @@ struct cli_query {
     int has_states;  /* 1: thread states are among the events, if there are any */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
     uint64_t begin_ns, end_ns; /* range; begin_ns is the maximum after its end */
-    int wants; /* overrides that of the steps, if it depends on the options; 0: does not */
+    int wants; /* overrides that of the steps, if that depends on the options; 0: does not
+                * override */
     int is_whole; /* 1: not made in parts, although that is possible */
     int is_again; /* 1: must be made again from the beginning, and not in parts */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */

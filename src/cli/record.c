@@ -321,7 +321,7 @@ struct beside {
     struct cli_sched sched;
     struct cli_sched_dumps dumps;
     char *near;          /* a path in the directory of the trace */
-    char *dumps_pattern; /* or NULL */
+    char *dumps_pattern; /* pattern of dumps, or NULL */
     const char *program;
 };
 

@@ -22,7 +22,7 @@ enum {
     WAIT_MS_MAX = 30000,
     CONNECT_MS = 10000,
     REQUEST_MS = 60000,
-    ANSWER_BYTES = 4096 /* the rest is ignored */
+    ANSWER_BYTES = 4096 /* anything after this is ignored */
 };
 
 struct cli_sender {
@@ -30,7 +30,7 @@ struct cli_sender {
     struct cli_curl curl;
     CURL *handle;
     struct curl_slist *headers;
-    int descriptor; /* of a file in memory */
+    int descriptor; /* descriptor of a file in memory */
     size_t posted;
     int has_failed;
     char answer[ANSWER_BYTES];

@@ -17,8 +17,7 @@ struct cli_watch_options {
     struct cli_shipment_options shipment; /* fleet and progress are set in each process */
 };
 
-/* Runs until a signal ends it, which may happen at any time without loss. Returns an exit
- * status. */
+/* Runs until a signal ends it, which loses nothing, at any time. Returns an exit status. */
 int cli_ship_watch(const struct cli_watch_options *options);
 
 #endif

@@ -30,7 +30,7 @@
 
 enum { IS_SHOWN = 1, IS_NAMED = 2, IS_HELD = 4 };
 
-enum { LEVELS_OF_START = 1 }; /* set by the first events, so not changes */
+enum { LEVELS_OF_START = 1 }; /* levels at the start, so not a change */
 
 /* An open scope, at the same index as in its stack. */
 struct level {

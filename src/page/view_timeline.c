@@ -67,7 +67,7 @@ static int lane_kind(uint32_t index)
 /* ---- Texts -------------------------------------------------------------------------------------
  */
 
-/* For a hit with ids: such as "lock-wait correlation 7 object 9". */
+/* Describes a hit with ids: "lock-wait correlation 7 object 9". */
 static char *put_hit_ids(char *at, const char *end, const struct probity_timeline_values *values)
 {
     struct probity_hit_with hit = {0};

@@ -4,8 +4,8 @@
  * them: separate and shared debugging information. (Split units are never looked for: object.c.)
  * They open these files like any others, even devices and pipes, on which a command would wait
  * forever. So such a file is used only if nobody except the caller, the caller's group and root can
- * have created it: it is a regular file that belongs to the caller or root, as does its directory,
- * and nobody else except the caller's group may write to either. Supplementary groups are excluded:
+ * have created it: it is a regular file that belongs to the caller or root, like its directory, and
+ * nobody else except the caller's group may write to either. Supplementary groups are excluded:
  * they may have many members. A missing file is harmless if nobody else can create it.
  */
 #ifndef PROBITY_SYMBOLS_DEBUG_FILES_H

@@ -37,7 +37,7 @@ static Dwarf_Die *type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
     return dwarf_formref_die(&attribute, ret_type);
 }
 
-/* Truncates at the end of the room. */
+/* Truncates at the end of the buffer. */
 static void append(char *out, size_t room, const char *text)
 {
     size_t length = strlen(out);
