@@ -50,7 +50,7 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
 uint64_t probity_clock_rate(const struct probity_clock_moment *first,
                             const struct probity_clock_moment *last);
 
-/* Returns the CPU time of the calling thread in ns, and the tick at which it was read. */
+/* CPU time of the calling thread in ns, and the tick at which it was read. */
 struct probity_clock_cpu {
     uint64_t tick, cpu_ns;
 };

@@ -70,8 +70,8 @@ void probity_os_unlock(uint32_t *word);
 /* Whether the thread still exists: 1 or 0. */
 int probity_os_thread_exists(uint32_t pid, uint32_t tid);
 
-/* Opens the first thread's directory of /proc, so that the check below needs only fstatat(): the
- * program may have a filter that allows no more (man 3 probity lists the calls). -1: none. */
+/* The first thread's directory of /proc, kept open so that the check below needs only fstatat():
+ * the program may have a filter that allows no more (man 3 probity lists the calls). -1: none. */
 struct probity_os_threads {
     int first;
 };

@@ -184,7 +184,7 @@ void cli_filter_release(struct cli_filter *filter)
     *filter = (struct cli_filter){0};
 }
 
-/* Finds the most similar name for each of the first patterns. */
+/* The most similar name for each of the first patterns. */
 static struct {
     const char *pattern;
     struct cli_nearest nearest;

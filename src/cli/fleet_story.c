@@ -48,7 +48,7 @@ static int parse_id(const char *text, uint64_t *ret_id)
     return isdigit((unsigned char)*text) && *end == '\0' && errno == 0 ? 0 : -1;
 }
 
-/* Executes one of the statements of fleet/story.h. */
+/* One of the statements of fleet/story.h. */
 struct asked {
     FILE *stream;
     char *sql;

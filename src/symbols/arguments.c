@@ -51,8 +51,8 @@ struct machine {
     uint16_t elf;
     uint8_t generals, general[8], first_vector;
     uint8_t sled_bytes;
-    uint8_t nops_max; /* length of patchable entries, which gcc 12 leaves out of DWARF's
-                       * functions */
+    uint8_t nops_max; /* maximum number of nops in patchable entries, which gcc 12 leaves out of
+                       * DWARF's functions */
 };
 enum { VECTORS = 8 };
 

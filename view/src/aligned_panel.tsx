@@ -112,7 +112,7 @@ export function AlignedPanel({ shared, base, model }: { shared: Shared; base: Mo
     };
     const isChoice = ({ lane, first, last }: Hit, { threads }: Model): boolean => first === last && (lane.kind === LaneKind.Calls || lane.kind === LaneKind.Blocks ||
         threads[lane.thread].track === Track.Requests);
-    /** The other side gets the call with the same number, unless it has a chosen call of this
+    /** The other side gets the call with the same number, unless it already shows a call of this
      * function. */
     const chooseCall = (index: number, hit: Hit): void => {
         const call = callAt(hit.lane, hit.first);

@@ -36,7 +36,7 @@ const MEASURED = 16;
 
 const nameText = ({ name }: Named): string => name.trim() === "" ? "(no name)" : short(name, SHOWN);
 
-/** The width of the widest name with its file and line, in pixels. */
+/** The width of the widest name, including its place, in pixels. */
 function widestOf(all: Named[]): number {
     const context = document.createElement("canvas").getContext("2d");
     const texts = all.map((each) => `${nameText(each)} ${each.place ?? ""}`).sort((a, b) => b.length - a.length).slice(0, MEASURED);

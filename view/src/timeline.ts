@@ -106,7 +106,7 @@ export class TimelineView {
     /** The selected range, for which statistics are shown. */
     range: Window | null = null;
     path: CriticalPath | null = null;
-    /** The time at which the ruler begins, which is marked; null: when recording began. */
+    /** The zero of the ruler, which is marked; null: when recording began. */
     zero: number | null = null;
     layout: Layout = { folded: new Set(), limits: new Map(), order: "first", filter: "", pinned: new Set(), own: [] };
     /** Where a dragged thread would be placed; null: none is being dragged. */

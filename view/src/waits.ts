@@ -21,7 +21,7 @@ export interface Wait {
     wakerAt: number;
 }
 
-/** Indices in the page's list. */
+/** Number of fields of a wait before its holders. */
 const FIXED = 7;
 
 export function readWaits(data: Data, threads: readonly Thread[]): Wait[][] {

@@ -25,7 +25,7 @@ struct moment {
     ULONG64 cycles;
 };
 
-/* Returns the ticks between moments. */
+/* Ticks between moments. */
 struct steps {
     uint64_t longest, shortest, interrupted;
 };
