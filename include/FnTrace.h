@@ -165,11 +165,11 @@ const char probity_log_default[7] = "stderr";
  */
 
 /* A message: a list of values of any supported type, including string literals. In C++ also a
- * stream expression, like for std::cout: FN_OUTPUT(L"The name is: " << name). A stream expression
- * is formatted immediately, by the calling thread, and only if it is recorded. */
+ * stream expression, as for std::cout: FN_OUTPUT(L"The name is: " << name). A stream expression is
+ * formatted immediately, by the calling thread, and only if it is recorded. */
 #define FN_OUTPUT(...) FN_X_IF_REPORTED(FN_X_SAY(__VA_ARGS__))
 
-/* A message formatted like by printf(), and checked by the compiler. At most 1,023 bytes. */
+/* A message formatted as by printf() and checked by the compiler. At most 1,023 bytes. */
 #define FN_PRINTF(...)                                                                             \
     FN_X_IF_REPORTED(char fn_x_text[1024]; const int fn_x_errno = errno;                           \
                      snprintf(fn_x_text, sizeof fn_x_text, __VA_ARGS__); errno = fn_x_errno;       \
@@ -561,8 +561,7 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
         FN_X_EACH(FN_X_FACTS, __VA_ARGS__)                                                         \
         FN_X_RECORD_AT((void), kind_, code_, entered_, source, __VA_ARGS__)                        \
     }
-/* The same within a block with the facts; sets a variable to the record's tick. takes: "variable
- * =". */
+/* The same in a block with the facts; sets a variable to the record's tick. takes: "variable =". */
 #define FN_X_RECORD_AT(takes, kind_, code_, entered_, source, ...)                                 \
     {                                                                                              \
         FN_X_ASSERT(33 >= FN_X_COUNT(__VA_ARGS__), "FnTrace: more than 32 values");                \

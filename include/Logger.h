@@ -34,7 +34,7 @@
 #define LOG_THREAD_ARRAY_SIZE 4096
 #endif
 
-/* Number of hits of all threads together that are buffered. Clamped to 8 × LOG_THREAD_ARRAY_SIZE to
+/* Number of buffered hits of all threads together. Clamped to 8 × LOG_THREAD_ARRAY_SIZE to
  * 134,217,728. */
 #ifndef LOG_GLOBAL_ARRAY_SIZE
 #define LOG_GLOBAL_ARRAY_SIZE 524288

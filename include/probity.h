@@ -527,9 +527,8 @@ PROBITY_INLINE uint64_t probity_frame_next(uint64_t frame)
 #endif
 
 /* While recording, waits for all earlier instructions to finish. Directly before a probe, it orders
- * that probe's reading of the clock, like PROBITY_ORDER=strict does for all probes. (The compiler
- * may still move computations in registers past the probe.) Any thread, even in a signal
- * handler. */
+ * that probe's reading of the clock, as PROBITY_ORDER=strict does for all probes. (The compiler may
+ * still move computations in registers past the probe.) Any thread, even in a signal handler. */
 PROBITY_INLINE void probity_order(void)
 {
     if (probity_thread_own() != NULL)

@@ -27,7 +27,7 @@ extern PROBITY_API uint64_t probity_scope_epoch;
  * progress. Weak, so that a file that includes this header without using it needs no library. */
 PROBITY_API void probity_scope_sites_loaded(void) __attribute__((__weak__));
 
-/* One object of this kind for each loaded object. */
+/* One for each executable and shared library. */
 extern int probity_scope_sites_are_known
     __attribute__((__weak__, __visibility__("hidden")));
 int probity_scope_sites_are_known = 0;

@@ -10,7 +10,7 @@
  *     PROBITY_PROBE_NAMED_WITH("parsed", id);         PROBITY_PROBE_WITH(7, id);
  *
  * Each records a hit of a named site ("jobs:put", "cache:wait", "request:begin") or of a numbered
- * probe, like in probity.h, with one or two 64-bit ids; all commands show it as a hit. `probity
+ * probe, as in probity.h, with one or two 64-bit ids; all commands show it as a hit. `probity
  * blocks --by correlation` joins the hits of one correlation id across threads; `probity model`
  * analyzes queues, locks and arrivals.
  *

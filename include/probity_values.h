@@ -474,7 +474,7 @@ template <class Type> const Type &unwrap(const Type &value)
     return value;
 }
 
-/* Records a MESSAGE of one value, like FN_X_RECORD does for several. */
+/* Records a MESSAGE of one value, as FN_X_RECORD does for several. */
 template <bool is_literal, class Type>
 PROBITY_X_INLINE void record_value(struct probity_site_format *format, const Type &value)
 {

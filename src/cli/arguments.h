@@ -17,7 +17,7 @@ struct cli_arguments {
 /* Checks the patterns. Returns CLI_OK, or an exit status after reporting the error. */
 int cli_arguments_check(const struct cli_command *command, const struct cli_arguments *arguments);
 
-/* Describes the functions of a program (searched for in PATH, like a shell does), of the shared
+/* Describes the functions of a program (searched for in PATH, as a shell does), of the shared
  * libraries that it is linked with, and of the files. Warns if none match, or if none have
  * debugging information. *ret_descriptor: a file in memory, for the program to inherit and the
  * caller to close; -1 if there is nothing to describe. Returns CLI_OK, or CLI_FAILURE after

@@ -21,7 +21,7 @@ struct cli_variable {
 };
 
 struct cli_launch {
-    char **program; /* NULL-terminated; searched for in PATH, like a shell does */
+    char **program; /* NULL-terminated; searched for in PATH, as a shell does */
     const char *file; /* file to run instead; NULL: program[0] */
     const struct cli_variable *environment;
     size_t environment_count;

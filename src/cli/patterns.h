@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * patterns.h: the values of a repeated option such as --function. Patterns may contain commas, like
+ * patterns.h: the values of a repeated option such as --function. Patterns may contain commas, as
  * names of templates do, so each pattern is a separate option.
  */
 #ifndef PROBITY_CLI_PATTERNS_H

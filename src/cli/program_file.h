@@ -12,7 +12,7 @@ struct cli_program_file {
     char sanitizer[64]; /* AddressSanitizer's library, if linked with it; "": none */
 };
 
-/* Finds a program like execvp() does. Returns 1, or 0 if there is none. */
+/* Finds a program as execvp() does. Returns 1, or 0 if there is none. */
 int cli_program_find(const char *program, char ret_path[PATH_MAX]);
 
 /* Reads these facts from the program's file. All zeros for a script, or if it cannot be read. */

@@ -50,7 +50,7 @@ struct record_call {
 /* ---- Paths -------------------------------------------------------------------------------------
  */
 
-/* Expands %p, %n and %% like the library would in process pid. malloc'ed. */
+/* Expands %p, %n and %% as the library would in process pid. malloc'ed. */
 static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
 {
     char name[PATH_MAX], *path = NULL;

@@ -86,8 +86,7 @@ static int take_duration(const struct cli_given *given)
     return CLI_OK;
 }
 
-/* A pattern may contain commas, like names of templates do, so each pattern is a separate
- * option. */
+/* A pattern may contain commas, as names of templates do, so each pattern is a separate option. */
 static int take_function(const struct cli_given *given)
 {
     struct log_call *call = given->at;

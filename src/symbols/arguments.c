@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments.c: see arguments.h. A function is found by its symbol, like in the library. At its
- * entry, arguments are in the places that the ABI prescribes, unless the compiler has changed the
+ * arguments.c: see arguments.h. A function is found by its symbol, as in the library. At its entry,
+ * arguments are in the places that the ABI prescribes, unless the compiler has changed the
  * function: then only arguments that DWARF places in a register at that point are described.
  */
 #include "symbols/arguments.h"

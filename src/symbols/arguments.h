@@ -12,8 +12,8 @@
 
 struct symbols_arguments;
 
-/* Selects functions by rules like those of probity-functions(7); NULL: none. is_any: also selects
- * functions of a file that does not seem to have hooks. */
+/* Selects functions by rules in the syntax of probity-functions(7); NULL: none. is_any: also
+ * selects functions of a file that does not seem to have hooks. */
 struct symbols_wanted {
     const char *arguments, *results;
     int is_any;
