@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_control.c: requests in a spool's header: made, answered, timed out; a writer that sleeps;
- * concurrent requesters; a tool whose requests are unknown to the writer; and a writer without
+ * concurrent requesters; a tool whose requests are unknown to the writer; and one that runs out of
  * memory.
  */
 #include <fcntl.h>
