@@ -65,7 +65,7 @@ build() {
 }
 library="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
 
-# $1 name of the program, $2 the call of seen(), if shown: gcc puts hooks into inlined functions, too
+# $1 name of the program, $2 the call of seen(), if found: gcc puts hooks into inlined code, too
 check_patterns() {
     local name=$1 seen=$2
     selects "$name: name" "letters 2 parse 2 send_all 1 words 2" --file words.c -- "./$name"

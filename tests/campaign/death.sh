@@ -13,8 +13,7 @@ batches=$((${KILLS:-100000} / BATCH))
 for batch in $(seq "$batches"); do
     step "random_$batch" death random "$BATCH" "$batch" "$PROBITY" || true
 done
-# A simulated crash, and a real kill, after each instruction; on long paths only after every
-# STRIDEth.
+# A simulated crash, and a real kill, after each instruction; on long paths only after some of them.
 for path in $short_paths $middle_paths $long_paths $longest_paths; do
     step "look_$path" death steps look "$path" 1 1 || true
 done
