@@ -123,6 +123,6 @@ $(WINDOWS)/obj/sqlite3.o: $(WINDOWS_SQLITE)/sqlite3.c
 $(WINDOWS_EXE): $(WINDOWS_TOOL_OBJ) $(WINDOWS_PROTO_OBJ) $(WINDOWS_LIBRARY_OBJ) $(filter-out $(addprefix $(WINDOWS)/obj/src/, \
            runtime/% embed/% embed_print/% writer/writer.o),$(WINDOWS_OBJ))
 	@mkdir -p $(@D)
-	$(call say,LINK)$(WINDOWS_CC) -static -Wl,--gc-sections -o $@ $^ -lz $(WINDOWS_LIBS)
+	$(call say,LINK)$(WINDOWS_CC) -municode -static -Wl,--gc-sections -o $@ $^ -lz $(WINDOWS_LIBS)
 
 -include $(WINDOWS_OBJ:.o=.d) $(WINDOWS_TOOL_OBJ:.o=.d) $(WINDOWS_PROTO_OBJ:.o=.d)

@@ -16,11 +16,9 @@
 #include "calls/names.h"
 #include "probity_scope.h"
 
-/* The families that are on. This bit is set while something must be prepared: the functions have
+/* This bit of probity_calls_shared.on is set while something must be prepared: the functions have
  * not been found, or a recording has begun whose mappings are not in the trace yet. */
 #define PROBITY_CALLS_UNREADY (UINT32_C(1) << 31)
-extern uint32_t probity_calls_on __attribute__((visibility("hidden")));
-
 /* libc's functions, or those of a library between this one and libc. NULL: not found (yet). */
 struct probity_calls_next {
 #define PROBITY_CALLS_MEMBER(name) __typeof__(name) *name;
@@ -46,34 +44,59 @@ enum { PROBITY_CALLS_OWN = 4 };
 struct probity_calls_own {
     uintptr_t start, bytes;
 };
-extern struct probity_calls_own probity_calls_own[PROBITY_CALLS_OWN + 1]
-    __attribute__((visibility("hidden"))); /* the first one covers all others */
+
+/* What most calls read, in as few cache lines as possible: after a system call, each may be a
+ * miss. */
+struct probity_calls_shared {
+    uint32_t on;      /* the families that are */
+    uint32_t counted; /* see locks.h */
+    struct probity_calls_own own[PROBITY_CALLS_OWN + 1]; /* the first one covers all others */
+};
+extern struct probity_calls_shared probity_calls_shared __attribute__((visibility("hidden")));
+
+/* The same of each thread. */
+struct probity_calls_thread;
+struct probity_calls_local {
+    uint32_t cost_left;  /* pieces of work until the next one that is timed (cost.h) */
+    uint64_t has_waited; /* functions whose latest timed call took long (scopes.h) */
+    struct probity_calls_thread *self; /* NULL: none yet, or the thread is ending (locks.h) */
+};
+extern __thread struct probity_calls_local probity_calls_local
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Whether a call is made by one of these libraries. */
 static inline int probity_calls_is_own(const void *place)
 {
+    const struct probity_calls_own *own = probity_calls_shared.own;
     uintptr_t at = (uintptr_t)place;
 
-    if (__builtin_expect(at - probity_calls_own[0].start >= probity_calls_own[0].bytes, 1))
+    if (__builtin_expect(at - own[0].start >= own[0].bytes, 1))
         return 0;
     for (int i = 1; i <= PROBITY_CALLS_OWN; i++) {
-        if (at - probity_calls_own[i].start < probity_calls_own[i].bytes)
+        if (at - own[i].start < own[i].bytes)
             return 1;
     }
     return 0;
 }
 
+/* Those of these families that are on, with PROBITY_CALLS_UNREADY. */
+static inline __attribute__((always_inline)) uint32_t probity_calls_on_of(uint32_t families)
+{
+    return __atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) &
+           (families | PROBITY_CALLS_UNREADY);
+}
+
 /* Whether no call of these families is recorded. If true, everything in the table is found. */
 static inline __attribute__((always_inline)) int probity_calls_are_off(uint32_t families)
 {
-    uint32_t on = __atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED);
+    uint32_t on = probity_calls_on_of(families);
 
-    if (__builtin_expect((on & (families | PROBITY_CALLS_UNREADY)) == 0, 1))
+    if (__builtin_expect(on == 0, 1))
         return 1;
     if (__builtin_expect((on & PROBITY_CALLS_UNREADY) == 0, 1))
         return 0;
     probity_calls_prepare(__builtin_return_address(0));
-    return (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & families) == 0;
+    return (__atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) & families) == 0;
 }
 
 /* Whether a call that returns to `place` was made by the program, not by Probity. Only if the
@@ -93,12 +116,24 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
     PROBITY_CALLS_WRAP_AS(PROBITY_CPU_RETURNS_BY_JUMP, 0, families, type, name, parameters,        \
                           arguments)
 
-/* done: if true, nothing more is to be done about the call. */
+/* done: if true, nothing more is to be done about the call. What must be prepared is in a function
+ * of its own, so that this one saves no registers. All of them are entered by jumps, so each has
+ * the program's return address. */
 #define PROBITY_CALLS_WRAP_AS(attribute, done, families, type, name, parameters, arguments)        \
     static __attribute__((noinline)) attribute type record_##name parameters;                      \
+    static __attribute__((noinline, cold)) type prepare_##name parameters                          \
+    {                                                                                              \
+        if (probity_calls_are_off(families))                                                       \
+            return probity_calls_next.name arguments;                                              \
+        return record_##name arguments;                                                            \
+    }                                                                                              \
     PROBITY_API type name parameters                                                               \
     {                                                                                              \
-        if (probity_calls_are_off(families) || (done))                                             \
+        uint32_t on = probity_calls_on_of(families);                                               \
+                                                                                                   \
+        if (__builtin_expect(on & PROBITY_CALLS_UNREADY, 0))                                       \
+            return prepare_##name arguments;                                                       \
+        if (__builtin_expect(on == 0, 1) || (done))                                                \
             return probity_calls_next.name arguments;                                              \
         return record_##name arguments;                                                            \
     }                                                                                              \
@@ -107,9 +142,20 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
 /* The same without a result. */
 #define PROBITY_CALLS_WRAP_VOID(families, name, parameters, arguments)                             \
     static __attribute__((noinline)) void record_##name parameters;                                \
-    PROBITY_API void name parameters                                                               \
+    static __attribute__((noinline, cold)) void prepare_##name parameters                          \
     {                                                                                              \
         if (probity_calls_are_off(families))                                                       \
+            probity_calls_next.name arguments;                                                     \
+        else                                                                                       \
+            record_##name arguments;                                                               \
+    }                                                                                              \
+    PROBITY_API void name parameters                                                               \
+    {                                                                                              \
+        uint32_t on = probity_calls_on_of(families);                                               \
+                                                                                                   \
+        if (__builtin_expect(on & PROBITY_CALLS_UNREADY, 0))                                       \
+            prepare_##name arguments;                                                              \
+        else if (__builtin_expect(on == 0, 1))                                                     \
             probity_calls_next.name arguments;                                                     \
         else                                                                                       \
             record_##name arguments;                                                               \

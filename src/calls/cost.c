@@ -17,8 +17,9 @@ enum {
     TRIES = 16
 };
 
-__thread uint32_t probity_calls_cost_left
-    __attribute__((tls_model("initial-exec"), visibility("hidden"))) = PROBITY_CALLS_COST_EVERY / 2;
+__thread struct probity_calls_local probity_calls_local
+    __attribute__((tls_model("initial-exec"), visibility("hidden"), aligned(32))) = {
+        .cost_left = PROBITY_CALLS_COST_EVERY / 2};
 
 /* Of all threads, in cache lines that are not used otherwise. */
 static struct {
@@ -42,7 +43,7 @@ static uint64_t measure_empty(void)
 
 uint64_t probity_calls_cost_begin_timed(void)
 {
-    probity_calls_cost_left = PROBITY_CALLS_COST_EVERY - 1;
+    probity_calls_local.cost_left = PROBITY_CALLS_COST_EVERY - 1;
     if (__atomic_load_n(&sums.empty_ticks, __ATOMIC_RELAXED) == 0)
         measure_empty();
     return probity_scope_watch_begin();

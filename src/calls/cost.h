@@ -12,12 +12,10 @@
 
 #include <stdint.h>
 
+#include "calls/calls.h"
+
 /* A prime number, so that a loop of a few calls does not always have the same one timed. */
 enum { PROBITY_CALLS_COST_EVERY = 251 };
-
-/* Pieces of this thread until the next one that is timed. */
-extern __thread uint32_t probity_calls_cost_left
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Not cold: the compiler would move counting, too, out of the usual path. */
 uint64_t probity_calls_cost_begin_timed(void) __attribute__((visibility("hidden")));
@@ -27,8 +25,9 @@ void probity_calls_cost_end_timed(uint64_t since, int is_recorded)
 /* Begins a piece. Returns 0 if it is not timed. */
 static inline __attribute__((always_inline)) uint64_t probity_calls_cost_begin(void)
 {
-    return __builtin_expect(probity_calls_cost_left-- != 0, 1) ? 0
-                                                               : probity_calls_cost_begin_timed();
+    return __builtin_expect(probity_calls_local.cost_left-- != 0, 1)
+               ? 0
+               : probity_calls_cost_begin_timed();
 }
 
 static inline __attribute__((always_inline)) void probity_calls_cost_end(uint64_t since,

@@ -13,7 +13,6 @@
 #include "calls/memory.h"
 
 struct probity_calls_next probity_calls_next;
-struct probity_calls_own probity_calls_own[PROBITY_CALLS_OWN + 1];
 
 /* In the order of the members of struct probity_calls_next. */
 static const char *const names[] = {
@@ -157,7 +156,7 @@ static int is_named(const struct probity_object *object, const char *prefix)
 static void add_own(const struct probity_object *object, uint32_t index)
 {
     const ElfW(Phdr) *header = object->headers;
-    struct probity_calls_own *own = &probity_calls_own[index];
+    struct probity_calls_own *own = &probity_calls_shared.own[index];
 
     for (size_t i = 0; i < object->header_count; i++) {
         if (header[i].p_type == PT_LOAD && (header[i].p_flags & PF_X)) {
@@ -173,15 +172,15 @@ static void cover_own(void)
     uintptr_t start = UINTPTR_MAX, end = 0;
 
     for (int i = 1; i <= PROBITY_CALLS_OWN; i++) {
-        const struct probity_calls_own *own = &probity_calls_own[i];
+        const struct probity_calls_own *own = &probity_calls_shared.own[i];
         if (own->bytes == 0)
             continue;
         start = own->start < start ? own->start : start;
         end = own->start + own->bytes > end ? own->start + own->bytes : end;
     }
     if (end > start) {
-        __atomic_store_n(&probity_calls_own[0].start, start, __ATOMIC_RELAXED);
-        __atomic_store_n(&probity_calls_own[0].bytes, end - start, __ATOMIC_RELEASE);
+        __atomic_store_n(&probity_calls_shared.own[0].start, start, __ATOMIC_RELAXED);
+        __atomic_store_n(&probity_calls_shared.own[0].bytes, end - start, __ATOMIC_RELEASE);
     }
 }
 
@@ -192,7 +191,7 @@ static void note_own(const struct probity_object *object)
         "libprobity-calls.so", "libprobity.so", "libprobity-print.so", "libprobity-functions.so"};
 
     for (uint32_t i = 0; i < PROBITY_CALLS_OWN; i++) {
-        if (probity_calls_own[i + 1].bytes == 0 && is_named(object, own[i]))
+        if (probity_calls_shared.own[i + 1].bytes == 0 && is_named(object, own[i]))
             add_own(object, i + 1);
     }
 }

@@ -2,6 +2,7 @@
  *
  * io_files.c: replacements for functions that create, copy and close descriptors.
  */
+#include <limits.h>
 #include <stdarg.h>
 
 #include "calls/scopes.h"
@@ -67,6 +68,34 @@ IO(site_creat, int, creat64, (const char *path, mode_t mode), (path, mode),
 
 SITE(int, close, (int fd));
 IO(site_close, int, close, (int fd), (fd), probity_call_enter_fd(&call, fd))
+
+/* Ranges of descriptors. Not recorded if it only sets a flag of them. */
+enum { SETS_FLAG = 4 /* CLOSE_RANGE_CLOEXEC */ };
+
+static int number_of(unsigned fd)
+{
+    return fd < INT_MAX ? (int)fd : INT_MAX;
+}
+
+SITE(int, close_range, (unsigned first, unsigned last, int flags));
+PROBITY_CALLS_SCOPE_IF(PROBITY_CALLS_IO, site_close_range, int, close_range,
+                       (unsigned first, unsigned last, int flags), (first, last, flags),
+                       (flags & SETS_FLAG) == 0 && probity_calls_is_own_process(),
+                       probity_call_enter_range(&call, number_of(first), number_of(last)))
+
+SITE(void, closefrom, (int first));
+PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_IO, closefrom, (int first), (first))
+{
+    struct probity_call call;
+
+    if (!probity_calls_is_own_process() || !probity_call_begin(&call, &site_closefrom)) {
+        probity_calls_next.closefrom(first);
+        return;
+    }
+    probity_call_enter_range(&call, first, INT_MAX);
+    probity_calls_next.closefrom(first);
+    probity_call_leave(&call, 0);
+}
 
 SITE(int, fsync, (int fd));
 IO(site_fsync, int, fsync, (int fd), (fd), probity_call_enter_fd(&call, fd))

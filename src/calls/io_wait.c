@@ -58,7 +58,7 @@ static int64_t limit_of_timeval(const struct timeval *limit)
         int is_sleep = count == 0 || (read == NULL && write == NULL && except == NULL);            \
         uint32_t family = is_sleep ? PROBITY_CALLS_SLEEP : PROBITY_CALLS_IO;                       \
                                                                                                    \
-        if (!(__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & family) ||                    \
+        if (!(__atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) & family) ||             \
             !probity_call_begin(&call, is_sleep ? &sleep_##name : &site_##name))                   \
             return probity_calls_next.name arguments;                                              \
         if (is_sleep)                                                                              \

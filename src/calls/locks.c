@@ -25,7 +25,6 @@ const char *const probity_calls_kind_names[PROBITY_CALLS_KINDS] = {
     "condition", "barrier",     "futex",        "join", "thread"};
 
 struct probity_calls_layout probity_calls_layout;
-uint32_t probity_calls_counted;
 
 /* ---- Hits --------------------------------------------------------------------------------------
  */
@@ -79,6 +78,31 @@ void probity_calls_hit_with(struct probity_site *site, enum probity_role role,
     probity_calls_cost_end(since, 1);
 }
 
+void probity_calls_took_counted(enum probity_calls_kind kind, const volatile void *lock,
+                                const void *place)
+{
+    uint64_t since = probity_calls_cost_begin();
+    int is_counted = probity_calls_count(kind);
+
+    probity_calls_cost_end(since, 0);
+    if (!is_counted)
+        probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
+}
+
+void probity_calls_gives_counted(enum probity_calls_kind kind, const volatile void *lock,
+                                 const void *place, int has_waiters)
+{
+    uint64_t since = probity_calls_cost_begin();
+    const struct probity_calls_thread *self = probity_calls_local.self;
+    int was_recorded = self != NULL && self->remembered_count != 0 &&
+                       probity_calls_thread_forget(lock);
+
+    probity_calls_cost_end(since, 0);
+    if (was_recorded || has_waiters || self == NULL)
+        probity_calls_hit(&probity_calls_sites[kind].release, PROBITY_ROLE_LOCK_RELEASE, lock,
+                          place);
+}
+
 void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock, uint32_t holder,
                          const void *place)
 {
@@ -97,7 +121,7 @@ void probity_calls_waited(enum probity_calls_kind kind, const volatile void *loc
     }
     probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
     if (kind != PROBITY_CALLS_SEMAPHORE && probity_calls_only_counts(kind) &&
-        (probity_calls_thread_self != NULL || probity_calls_thread_count_begin()))
+        (probity_calls_local.self != NULL || probity_calls_thread_count_begin()))
         probity_calls_thread_remember(lock);
 }
 
@@ -116,7 +140,7 @@ static uint32_t wanted;
 void probity_calls_count_by(uint32_t families)
 {
     wanted = families & PROBITY_CALLS_WAITS ? LOCKS : 0;
-    __atomic_store_n(&probity_calls_counted, wanted, __ATOMIC_RELAXED);
+    __atomic_store_n(&probity_calls_shared.counted, wanted, __ATOMIC_RELAXED);
 }
 
 static int is_site(const struct probity_site *site, uint32_t number)
@@ -125,7 +149,7 @@ static int is_site(const struct probity_site *site, uint32_t number)
 }
 
 /* A site that belongs to no lock or thread belongs to memory. Returns bits of
- * probity_calls_counted. */
+ * probity_calls_shared.counted. */
 static uint32_t counted_with(uint32_t number)
 {
     for (uint32_t kind = 0; kind < PROBITY_CALLS_KINDS; kind++) {
@@ -151,14 +175,14 @@ static uint32_t counted_with(uint32_t number)
 PROBITY_API int probity_calls_count_hits(uint32_t site)
 {
     if (site == PROBITY_CALLS_ALL_SITES) {
-        __atomic_store_n(&probity_calls_counted, wanted, __ATOMIC_RELAXED);
+        __atomic_store_n(&probity_calls_shared.counted, wanted, __ATOMIC_RELAXED);
         return 0;
     }
     uint32_t bits = counted_with(site);
     if (bits == 0)
         return 0;
-    __atomic_or_fetch(&probity_calls_on, PROBITY_CALLS_WAITS, __ATOMIC_RELAXED);
-    uint32_t before = __atomic_fetch_or(&probity_calls_counted, bits, __ATOMIC_RELAXED);
+    __atomic_or_fetch(&probity_calls_shared.on, PROBITY_CALLS_WAITS, __ATOMIC_RELAXED);
+    uint32_t before = __atomic_fetch_or(&probity_calls_shared.counted, bits, __ATOMIC_RELAXED);
     return (before & bits) == bits ? 2 : 1;
 }
 
@@ -266,6 +290,6 @@ void probity_calls_locks_prepare(void)
 /* After prepare.c has read the setting. */
 __attribute__((constructor(102))) static void at_load(void)
 {
-    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_LOCKS)
+    if (__atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) & PROBITY_CALLS_LOCKS)
         probity_calls_locks_prepare();
 }

@@ -44,12 +44,11 @@ enum {
     PROBITY_CALLS_COUNTERS
 };
 
-/* A bit for each of these numbers, set if it is only counted (of locks, the free ones). */
-extern uint32_t probity_calls_counted __attribute__((visibility("hidden")));
-
+/* In probity_calls_shared.counted, a bit for each of these numbers is set if it is only counted (of
+ * locks, the free ones). */
 static inline int probity_calls_only_counts(uint32_t counter)
 {
-    return (__atomic_load_n(&probity_calls_counted, __ATOMIC_RELAXED) >> counter & 1) != 0;
+    return (__atomic_load_n(&probity_calls_shared.counted, __ATOMIC_RELAXED) >> counter & 1) != 0;
 }
 
 /* Sets it as the families require. */
@@ -93,10 +92,6 @@ struct probity_calls_thread {
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
     const volatile void *of_condition; /* taken by the latest wait that was only counted */
 };
-
-/* NULL: none yet, or the thread is ending. */
-extern __thread struct probity_calls_thread *probity_calls_thread_self
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The calling thread's id. Asks the kernel once. */
 uint32_t probity_calls_thread_id(void) __attribute__((visibility("hidden")));
@@ -173,19 +168,40 @@ static inline __attribute__((always_inline)) int probity_calls_record_locks(cons
            probity_calls_are_of_program(place);
 }
 
+/* A thread's counts are recorded after this number of calls of a kind. */
+enum { PROBITY_CALLS_TELL_EVERY = 4096 };
+
 /* Returns 0 if the thread cannot count. */
 static inline __attribute__((always_inline)) int probity_calls_count(uint32_t counter)
 {
-    enum { TELL_EVERY = 4096 };
-    struct probity_calls_thread *self = probity_calls_thread_self;
+    struct probity_calls_thread *self = probity_calls_local.self;
 
     if (__builtin_expect(self == NULL, 0)) {
         if (!probity_calls_thread_count_begin())
             return 0;
-        self = probity_calls_thread_self;
+        self = probity_calls_local.self;
     }
-    if (__builtin_expect(++self->counts[counter] % TELL_EVERY == 0, 0))
+    if (__builtin_expect(++self->counts[counter] % PROBITY_CALLS_TELL_EVERY == 0, 0))
         probity_calls_thread_record();
+    return 1;
+}
+
+/* If a free lock is only counted: after it was taken, and before it is released. For unusual cases
+ * only: the work is timed, the thread has no counters yet, or it holds a lock with a recorded
+ * hit. */
+void probity_calls_took_counted(enum probity_calls_kind kind, const volatile void *lock,
+                                const void *place) __attribute__((visibility("hidden")));
+void probity_calls_gives_counted(enum probity_calls_kind kind, const volatile void *lock,
+                                 const void *place, int has_waiters)
+    __attribute__((visibility("hidden")));
+
+/* Whether this is the usual case; if so, it is a piece of work that is not timed. */
+static inline __attribute__((always_inline)) int
+probity_calls_counts_usually(const struct probity_calls_thread *self)
+{
+    if (__builtin_expect(self == NULL || probity_calls_local.cost_left == 0, 0))
+        return 0;
+    probity_calls_local.cost_left--;
     return 1;
 }
 
@@ -193,14 +209,14 @@ static inline __attribute__((always_inline)) int probity_calls_count(uint32_t co
 static inline __attribute__((always_inline)) void
 probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, const void *place)
 {
-    if (probity_calls_only_counts(kind)) {
-        uint64_t since = probity_calls_cost_begin();
-        int is_counted = probity_calls_count(kind);
-        probity_calls_cost_end(since, 0);
-        if (is_counted)
-            return;
-    }
-    probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
+    struct probity_calls_thread *self = probity_calls_local.self;
+
+    if (!probity_calls_only_counts(kind))
+        probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
+    else if (!probity_calls_counts_usually(self))
+        probity_calls_took_counted(kind, lock, place);
+    else if (__builtin_expect(++self->counts[kind] % PROBITY_CALLS_TELL_EVERY == 0, 0))
+        probity_calls_thread_record();
 }
 
 /* Before a lock is released. has_waiters: only if free ones are counted. */
@@ -208,16 +224,14 @@ static inline __attribute__((always_inline)) void
 probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, const void *place,
                     int has_waiters)
 {
-    if (probity_calls_only_counts(kind)) {
-        uint64_t since = probity_calls_cost_begin();
-        const struct probity_calls_thread *self = probity_calls_thread_self;
-        int was_recorded = self != NULL && self->remembered_count != 0 &&
-                           probity_calls_thread_forget(lock);
-        probity_calls_cost_end(since, 0);
-        if (!was_recorded && !has_waiters && self != NULL)
-            return;
-    }
-    probity_calls_hit(&probity_calls_sites[kind].release, PROBITY_ROLE_LOCK_RELEASE, lock, place);
+    const struct probity_calls_thread *self = probity_calls_local.self;
+
+    if (!probity_calls_only_counts(kind))
+        probity_calls_hit(&probity_calls_sites[kind].release, PROBITY_ROLE_LOCK_RELEASE, lock,
+                          place);
+    else if (has_waiters || self == NULL || self->remembered_count != 0 ||
+             !probity_calls_counts_usually(self))
+        probity_calls_gives_counted(kind, lock, place, has_waiters);
 }
 
 /* Before a wait. holder: a thread id, or 0. */

@@ -42,8 +42,8 @@ void probity_calls_condition_woken(const struct probity_calls_condition *wait, i
     if (!wait->is_counted)
         probity_calls_hit_with(&SITES(CONDITION).woken, PROBITY_ROLE_WOKEN, (uint32_t)error,
                                wait->condition, wait->place);
-    else if (probity_calls_thread_self != NULL)
-        probity_calls_thread_self->of_condition = wait->mutex;
+    else if (probity_calls_local.self != NULL)
+        probity_calls_local.self->of_condition = wait->mutex;
     probity_calls_mutex_took(wait->mutex, wait->place);
 }
 

@@ -16,6 +16,7 @@ enum {
     LOCKED_WITH_WAITERS = 2,
     LOCK_TID = 0x3fffffff /* of robust and priority-inheriting ones */
 };
+#define KIND_SHARED UINT32_C(128)
 #define OWNER_WITH_WAITERS UINT32_C(0x80000000) /* of the same */
 
 /* ---- Mutexes -----------------------------------------------------------------------------------
@@ -50,14 +51,14 @@ static inline int is_released_by_unlock(const pthread_mutex_t *mutex)
 {
     uint32_t kind = probity_calls_field(mutex, PROBITY_CALLS_MUTEX_KIND);
 
-    return __builtin_expect((kind & ~UINT32_C(128)) == 0, 1) || !probity_calls_layout.mutex ||
+    return __builtin_expect((kind & ~KIND_SHARED) == 0, 1) || !probity_calls_layout.mutex ||
            !is_kept(mutex, kind);
 }
 
 /* A mutex that was taken by a wait for a condition is marked as if it had waiters. */
 static int is_of_condition(const pthread_mutex_t *mutex)
 {
-    struct probity_calls_thread *self = probity_calls_thread_self;
+    struct probity_calls_thread *self = probity_calls_local.self;
 
     if (self == NULL || self->of_condition != mutex)
         return 0;
@@ -100,6 +101,18 @@ static int waited(pthread_mutex_t *mutex, int error, const void *place)
     return error;
 }
 
+/* After the first attempt failed. */
+static __attribute__((noinline)) int lock_after(pthread_mutex_t *mutex, int error,
+                                                const void *place)
+{
+    if (error == EBUSY) {
+        probity_calls_mutex_waits(mutex, place);
+        return waited(mutex, probity_calls_next.pthread_mutex_lock(mutex), place);
+    }
+    took(mutex, error, place);
+    return error;
+}
+
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_lock, (pthread_mutex_t *mutex), (mutex))
 {
     const void *place = PROBITY_CALLS_PLACE;
@@ -107,12 +120,10 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_lock, (pthread_mutex_
     if (!probity_calls_record_locks(place))
         return probity_calls_next.pthread_mutex_lock(mutex);
     int error = probity_calls_next.pthread_mutex_trylock(mutex);
-    if (__builtin_expect(error == EBUSY, 0)) {
-        probity_calls_mutex_waits(mutex, place);
-        return waited(mutex, probity_calls_next.pthread_mutex_lock(mutex), place);
-    }
-    took(mutex, error, place);
-    return error;
+    if (__builtin_expect(error != 0, 0))
+        return lock_after(mutex, error, place);
+    probity_calls_took(PROBITY_CALLS_MUTEX, mutex, place);
+    return 0;
 }
 
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_trylock, (pthread_mutex_t *mutex),
@@ -162,14 +173,32 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_clocklock,
     return error;
 }
 
+/* Whether the release is not recorded, in the usual case of free mutexes that are only counted:
+ * this one is of the default kind and has no waiters. */
+static inline __attribute__((always_inline)) int is_released_quietly(const pthread_mutex_t *mutex)
+{
+    const struct probity_calls_thread *self = probity_calls_local.self;
+
+    return probity_calls_only_counts(PROBITY_CALLS_MUTEX) && probity_calls_layout.mutex &&
+           probity_calls_field(mutex, PROBITY_CALLS_MUTEX_LOCK) < LOCKED_WITH_WAITERS &&
+           (probity_calls_field(mutex, PROBITY_CALLS_MUTEX_KIND) & ~KIND_SHARED) == 0 &&
+           self != NULL && self->remembered_count == 0 && probity_calls_counts_usually(self);
+}
+
+static __attribute__((noinline)) int unlock(pthread_mutex_t *mutex, const void *place)
+{
+    probity_calls_mutex_is_released(mutex, place);
+    return probity_calls_next.pthread_mutex_unlock(mutex);
+}
+
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_unlock, (pthread_mutex_t *mutex),
                    (mutex))
 {
     const void *place = PROBITY_CALLS_PLACE;
 
-    if (probity_calls_record_locks(place) && is_released_by_unlock(mutex))
-        probity_calls_mutex_gives(mutex, place);
-    return probity_calls_next.pthread_mutex_unlock(mutex);
+    if (!probity_calls_record_locks(place) || is_released_quietly(mutex))
+        return probity_calls_next.pthread_mutex_unlock(mutex);
+    return unlock(mutex, place);
 }
 
 PROBITY_CALLS_MADE_AND_GONE(PROBITY_CALLS_MUTEX, pthread_mutex)

@@ -13,9 +13,6 @@
 #include "calls/locks.h"
 #include "calls/scopes.h"
 
-__thread struct probity_calls_thread *probity_calls_thread_self
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
 static __thread uint32_t own_id __attribute__((tls_model("initial-exec")));
 static __thread uint32_t has_ended __attribute__((tls_model("initial-exec")));
 
@@ -74,14 +71,14 @@ int probity_calls_thread_count_begin(void)
         return 0;
     /* A signal handler between here and the end would take a second one. */
     probity_os_signals_block(&before);
-    struct probity_calls_thread *thread = probity_calls_thread_self;
+    struct probity_calls_thread *thread = probity_calls_local.self;
     if (thread == NULL)
         thread = find_unused();
     if (thread == NULL)
         thread = make_some();
     if (thread != NULL) {
         thread->tid = probity_calls_thread_id();
-        probity_calls_thread_self = thread;
+        probity_calls_local.self = thread;
     }
     probity_os_signals_restore(&before);
     errno = saved;
@@ -140,20 +137,20 @@ void probity_calls_thread_record(void)
     int saved = errno;
 
     probity_thread_inside++;
-    record_counts(probity_calls_thread_self);
+    record_counts(probity_calls_local.self);
     probity_thread_inside--;
     errno = saved;
 }
 
 void probity_calls_thread_ends(void)
 {
-    struct probity_calls_thread *thread = probity_calls_thread_self;
+    struct probity_calls_thread *thread = probity_calls_local.self;
 
     has_ended = 1;
     if (thread == NULL)
         return;
     probity_calls_thread_record();
-    probity_calls_thread_self = NULL;
+    probity_calls_local.self = NULL;
     thread->remembered_count = 0;
     __atomic_store_n(&thread->is_used, 0, __ATOMIC_RELEASE);
 }
@@ -176,7 +173,7 @@ PROBITY_API void probity_calls_ending(void)
 
 void probity_calls_thread_remember(const volatile void *object)
 {
-    struct probity_calls_thread *self = probity_calls_thread_self;
+    struct probity_calls_thread *self = probity_calls_local.self;
 
     if (self != NULL && self->remembered_count < PROBITY_CALLS_REMEMBERED)
         self->remembered[self->remembered_count++] = object;
@@ -184,7 +181,7 @@ void probity_calls_thread_remember(const volatile void *object)
 
 int probity_calls_thread_forget(const volatile void *object)
 {
-    struct probity_calls_thread *self = probity_calls_thread_self;
+    struct probity_calls_thread *self = probity_calls_local.self;
 
     for (uint32_t i = self->remembered_count; i > 0; i--) {
         if (self->remembered[i - 1] != object)
@@ -201,7 +198,7 @@ int probity_calls_thread_forget(const volatile void *object)
 /* The child's only thread has a different id, and earlier counts are in its parent's trace. */
 static void begin_child(void)
 {
-    struct probity_calls_thread *self = probity_calls_thread_self;
+    struct probity_calls_thread *self = probity_calls_local.self;
 
     own_id = 0;
     for (struct probity_calls_thread *thread = threads; thread != NULL; thread = thread->next) {
@@ -225,7 +222,7 @@ void probity_calls_thread_prepare(void)
 
 __attribute__((constructor(102))) static void at_load(void)
 {
-    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) &
+    if (__atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) &
         (PROBITY_CALLS_LOCKS | PROBITY_CALLS_THREADS | PROBITY_CALLS_MEMORY))
         probity_calls_thread_prepare();
 }

@@ -168,6 +168,14 @@ MEMORY(int, munmap, (void *at, size_t bytes), (at, bytes))
     return result;
 }
 
+/* Whether the mapping is moved: it is copied if its size is given as 0, or with this flag. */
+static int is_moved(size_t bytes_before, int flags)
+{
+    enum { KEEPS_MAPPING = 4 /* MREMAP_DONTUNMAP */ };
+
+    return bytes_before != 0 && (flags & KEEPS_MAPPING) == 0;
+}
+
 /* The last argument is passed only with a flag; libc's function always takes it. */
 PROBITY_API void *mremap(void *before, size_t bytes_before, size_t bytes, int flags, ...)
 {
@@ -175,15 +183,17 @@ PROBITY_API void *mremap(void *before, size_t bytes_before, size_t bytes, int fl
     va_list rest;
 
     va_start(rest, flags);
-    void *where = flags & MREMAP_FIXED ? va_arg(rest, void *) : NULL;
+    void *where = flags & ~MREMAP_MAYMOVE ? va_arg(rest, void *) : NULL;
     va_end(rest);
     if (probity_calls_are_off(PROBITY_CALLS_MEMORY) || !probity_calls_are_of_program(place))
         return probity_calls_next.mremap(before, bytes_before, bytes, flags, where);
-    probity_calls_freed(&site_mremap_free, before, bytes_before, place);
+    int is_freed = is_moved(bytes_before, flags);
+    if (is_freed)
+        probity_calls_freed(&site_mremap_free, before, bytes_before, place);
     void *at = probity_calls_next.mremap(before, bytes_before, bytes, flags, where);
     if (at != MAP_FAILED)
         probity_calls_allocated(&site_mremap, at, bytes, place);
-    else
+    else if (is_freed)
         probity_calls_allocated(&site_mremap, before, bytes_before, place);
     return at;
 }

@@ -48,6 +48,8 @@ int __openat_2(int directory, const char *path, int flags);
 int __openat64_2(int directory, const char *path, int flags);
 int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct timespec *limit,
                  const sigset_t *mask);
+int close_range(unsigned first, unsigned last, int flags);
+void closefrom(int first);
 
 #define PROBITY_CALLS_NAMES_LOADING(X) X(dlopen) X(dlsym)
 
@@ -62,7 +64,8 @@ int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct tim
     X(epoll_create) X(epoll_create1) X(eventfd) X(timerfd_create) X(signalfd) X(inotify_init)      \
     X(inotify_init1) X(memfd_create) X(fclose) X(closedir) X(open) X(open64) X(openat)             \
     X(openat64) X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2) X(creat) X(creat64)        \
-    X(close) X(dup) X(dup2) X(dup3) X(pipe) X(pipe2) X(fcntl) X(fcntl64) X(fsync) X(fdatasync)
+    X(close) X(close_range) X(closefrom) X(dup) X(dup2) X(dup3) X(pipe) X(pipe2) X(fcntl)          \
+    X(fcntl64) X(fsync) X(fdatasync)
 
 #define PROBITY_CALLS_NAMES_SLEEP(X)                                                               \
     X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(sched_yield) X(thrd_sleep) X(thrd_yield)

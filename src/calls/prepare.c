@@ -17,7 +17,8 @@
 /* After libprobity's, which this library depends on. */
 enum { FIRST_PRIORITY = 101 };
 
-uint32_t probity_calls_on = PROBITY_CALLS_UNREADY;
+struct probity_calls_shared probity_calls_shared __attribute__((aligned(64))) = {
+    .on = PROBITY_CALLS_UNREADY};
 
 static uint32_t is_found, is_ready;
 /* Recordings begun so far; the latest whose trace describes the process. */
@@ -37,7 +38,7 @@ static void describe_process(void)
     is_describing = 1;
     probity_thread_inside++;
     probity_calls_mappings_record();
-    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_IO)
+    if (__atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) & PROBITY_CALLS_IO)
         probity_calls_descriptors_record();
     probity_thread_inside--;
     is_describing = 0;
@@ -48,10 +49,10 @@ static void describe_process(void)
  * the bit for that recording is set last. */
 static void set_ready(void)
 {
-    __atomic_and_fetch(&probity_calls_on, ~PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
+    __atomic_and_fetch(&probity_calls_shared.on, ~PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&recordings, __ATOMIC_SEQ_CST) !=
         __atomic_load_n(&described, __ATOMIC_SEQ_CST))
-        __atomic_or_fetch(&probity_calls_on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
+        __atomic_or_fetch(&probity_calls_shared.on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
 }
 
 static void find_once(void)
@@ -87,7 +88,7 @@ void probity_calls_prepare(const void *place)
 static void begin_recording(void)
 {
     __atomic_add_fetch(&recordings, 1, __ATOMIC_SEQ_CST);
-    __atomic_or_fetch(&probity_calls_on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
+    __atomic_or_fetch(&probity_calls_shared.on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
 }
 
 /* The first record of a forked child begins its recording: here, that of describe_process(). */
@@ -147,7 +148,7 @@ PROBITY_API int probity_calls_wake(const char *text)
     probity_calls_count_by(families);
     __atomic_store_n(&is_ready, 1, __ATOMIC_RELEASE);
     __atomic_add_fetch(&recordings, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&probity_calls_on, families | PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&probity_calls_shared.on, families | PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
     probity_thread_inside--;
     return 0;
 }
@@ -155,7 +156,7 @@ PROBITY_API int probity_calls_wake(const char *text)
 PROBITY_API void probity_calls_sleep(void)
 {
     __atomic_store_n(&is_ready, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&probity_calls_on, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&probity_calls_shared.on, 0, __ATOMIC_SEQ_CST);
 }
 
 __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
@@ -170,9 +171,9 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
         probity_calls_mappings_update();
         prepare_forks();
         __atomic_add_fetch(&recordings, 1, __ATOMIC_SEQ_CST);
-        __atomic_or_fetch(&probity_calls_on, families, __ATOMIC_SEQ_CST);
+        __atomic_or_fetch(&probity_calls_shared.on, families, __ATOMIC_SEQ_CST);
     } else {
-        __atomic_store_n(&probity_calls_on, 0, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&probity_calls_shared.on, 0, __ATOMIC_SEQ_CST);
     }
     __atomic_store_n(&is_ready, families != 0, __ATOMIC_RELEASE);
     if (families != 0 && probity_is_recording())

@@ -23,6 +23,7 @@ enum { VECTOR_MAX = 1024 }; /* the kernel's limit, beyond which it reads or writ
     struct probity_site_format probity_calls_##name = {types, texts, NULL, count, 0, 0}
 
 FORMAT(fd, 1, TYPES(PROBITY_CALLS_I32), TEXTS("fd"));
+FORMAT(fd_last, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_I32), TEXTS("fd", "last"));
 FORMAT(fd_bytes, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_U64), TEXTS("fd", "bytes"));
 FORMAT(fd_count, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_U64), TEXTS("fd", "count"));
 FORMAT(fd_limit, 2, TYPES(PROBITY_CALLS_I32, PROBITY_CALLS_I64), TEXTS("fd", "limit_ns"));
@@ -63,9 +64,6 @@ static uint64_t record(uint32_t kind, uint32_t code, struct probity_site_format 
  */
 
 enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000 };
-
-__thread uint64_t probity_calls_has_waited
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Two readings of both clocks give the rate of ticks. */
 static uint64_t first_tick, first_ns, wait_ticks;
@@ -108,9 +106,9 @@ static void note_wait(const struct probity_call *call)
     if (least == 0)
         calibrate(tick);
     if (least != 0 && tick - call->since >= least)
-        probity_calls_has_waited |= bit_of(call->scope.function);
+        probity_calls_local.has_waited |= bit_of(call->scope.function);
     else
-        probity_calls_has_waited &= ~bit_of(call->scope.function);
+        probity_calls_local.has_waited &= ~bit_of(call->scope.function);
 }
 
 /* The function's description no longer has the code of its records. The leave takes the slow path.
@@ -140,7 +138,7 @@ static int begin_counted(struct probity_call *call, struct probity_site_function
     uint64_t *counter = __atomic_load_n(&counters[number], __ATOMIC_RELAXED);
     if (counter == NULL)
         return -1;
-    int may_wait = (probity_calls_has_waited & bit_of(function)) != 0;
+    int may_wait = (probity_calls_local.has_waited & bit_of(function)) != 0;
     if (!may_wait && __atomic_load_n(counter, __ATOMIC_RELAXED) % PROBITY_CALLS_TIMED_EVERY != 0) {
         probity_cpu_add(counter, 1);
         return 0;
@@ -179,6 +177,15 @@ void probity_call_enter_slow(struct probity_call *call, struct probity_site_form
                              const struct probity_value *values)
 {
     probity_scope_entered(&call->scope, record(EVENT_ENTER, call->code, format, values));
+}
+
+void probity_call_enter_range(struct probity_call *call, int first, int last)
+{
+    const struct probity_value values[] = {{&first, sizeof first, NULL, PROBITY_AT_VALUE},
+                                           {&last, sizeof last, NULL, PROBITY_AT_VALUE}};
+
+    if (call->code != 0)
+        probity_call_enter_slow(call, &probity_calls_fd_last, values);
 }
 
 void probity_call_enter_watched(struct probity_call *call)

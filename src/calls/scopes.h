@@ -72,6 +72,7 @@ struct probity_call {
 #define PROBITY_CALLS_FORMAT(name)                                                                 \
     extern struct probity_site_format probity_calls_##name __attribute__((visibility("hidden")))
 PROBITY_CALLS_FORMAT(fd);
+PROBITY_CALLS_FORMAT(fd_last);
 PROBITY_CALLS_FORMAT(fd_bytes);
 PROBITY_CALLS_FORMAT(fd_count);
 PROBITY_CALLS_FORMAT(fd_limit);
@@ -155,10 +156,7 @@ probity_call_begin(struct probity_call *call, struct probity_site_function *func
 /* Of calls that a budget only counts, one in this number is timed. */
 enum { PROBITY_CALLS_TIMED_EVERY = 8 };
 
-/* Whether the latest timed call took long: a bit for each function. Functions may share a bit. */
-extern __thread uint64_t probity_calls_has_waited
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
+/* Of probity_calls_local.has_waited: a bit for each function. Functions may share a bit. */
 static inline uint64_t probity_calls_bit_of(uint32_t number)
 {
     return UINT64_C(1) << (number / 2 % 64);
@@ -174,14 +172,14 @@ probity_call_counts(const struct probity_site_function *function, const void *ba
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
 
     if (__atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0 || counters == NULL ||
-        probity_calls_cost_left == 0 || !probity_calls_are_of_program(back) ||
+        probity_calls_local.cost_left == 0 || !probity_calls_are_of_program(back) ||
         __atomic_load_n(&probity_scope_level, __ATOMIC_RELAXED) < 1)
         return 0;
     uint64_t *counter = __atomic_load_n(&counters[number], __ATOMIC_RELAXED);
-    if (counter == NULL || probity_calls_has_waited & probity_calls_bit_of(number) ||
+    if (counter == NULL || probity_calls_local.has_waited & probity_calls_bit_of(number) ||
         __atomic_load_n(counter, __ATOMIC_RELAXED) % PROBITY_CALLS_TIMED_EVERY == 0)
         return 0;
-    probity_calls_cost_left--;
+    probity_calls_local.cost_left--;
     probity_cpu_add(counter, 1);
     return 1;
 }
@@ -297,6 +295,10 @@ probity_call_enter_numbers(struct probity_call *call, struct probity_site_format
                                            {&two, 8, NULL, PROBITY_AT_VALUE}};
     probity_call_enter_slow(call, format, values);
 }
+
+/* Descriptors of a range, up to `last`. Not usual. */
+void probity_call_enter_range(struct probity_call *call, int first, int last)
+    __attribute__((cold, visibility("hidden")));
 
 /* A zero-terminated text, which may be unreadable. */
 void probity_call_enter_path(struct probity_call *call, const char *path)

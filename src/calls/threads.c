@@ -49,7 +49,7 @@ static void give_start(struct start *start)
 
 static int is_on(uint32_t family)
 {
-    return (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & family) != 0;
+    return (__atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) & family) != 0;
 }
 
 static const void *handle_of(pthread_t thread)

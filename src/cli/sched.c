@@ -59,6 +59,10 @@ void cli_sched_prepare(void *context, pid_t pid)
 
     if (probity_sched_begin(pid, sched->near, &limits, &sched->sched, &wakings) != 0)
         report_failure(sched, errno);
+    else if (wakings == EXDEV)
+        cli_warn(sched->command, "wakings are not recorded, so the time waiting for a CPU will be "
+                 "a lower bound: outside the machine's first process-id namespace, as in a "
+                 "container, the kernel does not identify the threads");
     else if (wakings != 0)
         cli_warn(sched->command, "wakings are not recorded, so the time waiting for a CPU will be "
                  "a lower bound: they require CAP_PERFMON and a mounted tracefs (%s)",

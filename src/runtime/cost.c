@@ -274,7 +274,8 @@ static uint64_t recorded_inside(const struct trial *trial, const struct subject 
 static ONCE void measure(struct trial *trial, const struct subject *subject, int context)
 {
     probity_assert(trial->windows > 0 && trial->windows <= WINDOWS);
-    for (int i = -WARM_UP; i < trial->windows; i++) {
+    /* The same code runs in both contexts. */
+    for (int i = context == 0 ? -WARM_UP : 0; i < trial->windows; i++) {
         uint64_t total = trial->cell.total;
         uint64_t without = window(trial, subject->plain);
         uint64_t with = window(trial, subject->call);

@@ -98,10 +98,32 @@ void probity_outputs_prepare(struct probity_session *session, int is_child)
         session->log_path[0] = 0;
 }
 
+/* While the process exits, the writer thread is gone. If it has not begun the log, this thread
+ * prints all of it; otherwise nobody can continue, since it may have been ended within a line. */
+static void print_log_late(struct probity_session *session)
+{
+    struct probity_hooks_job *job = &session->outputs;
+    char line[1024];
+
+    if (!PROBITY_OS_THREADS_ARE_GONE() || probity_hooks() == NULL || job->log[0] == 0 ||
+        job->log_is_over)
+        return;
+    if (job->open_log == NULL) {
+        probity_hooks()->print_log(job, 1);
+        return;
+    }
+    int length = snprintf(line, sizeof line,
+                          "probity: log '%.400s' lacks the last lines; see the trace '%.400s'\n",
+                          job->log, job->trace_path);
+    probity_os_say(line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+}
+
 /* Returns 1 if log and summary, as far as requested, were printed completely. */
 static int print_texts(struct probity_session *session)
 {
     const struct probity_session_hooks *hooks = probity_hooks();
+
+    print_log_late(session);
     int is_whole = session->settings.log[0] == 0 || session->outputs.log_is_whole;
 
     if (session->settings.summary[0] != 0)

@@ -23,6 +23,7 @@
 #include "base/hash.h"
 #include "probity.h"
 #include "sched/files.h"
+#include "sched/price.h"
 
 enum {
     ROUND_MS = 1000,
@@ -219,7 +220,7 @@ static void find_threads(struct probity_sched_collect *collect, uint32_t ring)
 static void take_ring(struct probity_sched_collect *collect, uint32_t ring, uint64_t head)
 {
     const struct probity_sched_ring *from = &collect->rings.items[ring];
-    uint64_t at = probity_sched_ring_tail(from);
+    uint64_t at = probity_sched_ring_tail(from), out_ns = 0;
     struct probity_sched_event event;
 
     while (at < head) {
@@ -227,7 +228,7 @@ static void take_ring(struct probity_sched_collect *collect, uint32_t ring, uint
             collect->error != 0)
             continue;
         if (event.kind != PROBITY_SCHED_WOKEN || has_tid(collect, event.payer))
-            probity_sched_duty_count(&collect->duty, event.kind);
+            probity_sched_duty_count(&collect->duty, event.kind, event.time_ns, &out_ns);
         if (event.kind == PROBITY_SCHED_WOKEN && !has_tid(collect, event.tid))
             continue;
         if (event.kind == PROBITY_SCHED_LOST)
@@ -544,6 +545,7 @@ int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid
 {
     *collect = (struct probity_sched_collect){.spill = -1, .stop_file = -1};
     collect->clock = probity_clock_choose(0, 0);
+    uint32_t price_ns = limits->share != 0 ? probity_sched_price_ns() : 0;
     if (probity_sched_rings_open(&collect->rings, pid, limits->ring_bytes) != 0)
         return -1;
     collect->chunks_max = limits->keep_bytes / PROBITY_SCHED_CHUNK_BYTES;
@@ -552,7 +554,8 @@ int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid
     int error = reserve(collect);
     if (error == 0) {
         add_tid(collect, (uint32_t)pid);
-        probity_sched_duty_begin(&collect->duty, pid, limits->share, collect->rings.has_wakings);
+        probity_sched_duty_begin(&collect->duty, pid, limits->share, collect->rings.has_wakings,
+                                 price_ns);
         take_anchor(collect);
         collect->spill = spill;
         errno = pthread_create(&collect->thread, NULL, collect_events, collect);

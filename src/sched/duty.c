@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * duty.c: see duty.h. The prices are the kernel's costs of a record for the thread that is
- * switched, or that wakes another one, as measured by bench/calls/states.sh.
+ * duty.c: see duty.h. A switch has the price measured by price.c. A waking costs the kernel a part
+ * of that on each machine: it writes a record of about the same size, but changes no events.
  */
 #include "sched/duty.h"
 
 #include "base/assert.h"
 
 enum {
-    SWITCH_NS = 550,         /* to the program, and from it */
-    WAKING_NS = 1000,
+    SWITCH_NS = 1200,          /* if the price is not known */
+    WAKING_PERCENT = 80,       /* of that of a switch */
     READ_NS_MAX = 300, /* of a record, in this thread, which also wakes up if there are none */
     CREDIT_NS_MAX = 5000000, /* limit of the savings while little happens */
     RESUME_NS = 2000000, /* saved before events are switched on again, which interrupts all CPUs; */
@@ -28,21 +28,35 @@ static uint64_t read_clock(clockid_t clock)
 }
 
 void probity_sched_duty_begin(struct probity_sched_duty *duty, pid_t pid, uint32_t share,
-                              int has_wakings)
+                              int has_wakings, uint32_t switch_ns)
 {
-    *duty = (struct probity_sched_duty){.share = share, .has_wakings = has_wakings};
+    *duty = (struct probity_sched_duty){
+        .share = share, .has_wakings = has_wakings, .switch_ns = switch_ns};
     if (clock_getcpuclockid(pid, &duty->clock) != 0)
         duty->share = 0;
     else
         duty->cpu_ns = read_clock(duty->clock);
 }
 
-void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind)
+static uint32_t switch_price(const struct probity_sched_duty *duty)
 {
+    return duty->switch_ns != 0 ? duty->switch_ns : SWITCH_NS;
+}
+
+/* The kernel takes as long for a switch between two threads of the program as for one between such
+ * a thread and another: what takes long is to change the events, not to write a second record. The
+ * two records are less than this time apart, in which a CPU does not switch twice. */
+void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind, uint64_t time_ns,
+                              uint64_t *out_ns)
+{
+    uint64_t between_ns = time_ns - *out_ns;
+
     if (kind == PROBITY_SCHED_WOKEN)
         duty->wakings++;
-    else
+    else if (kind != PROBITY_SCHED_IN || between_ns > 2 * switch_price(duty))
         duty->switches++;
+    if (kind == PROBITY_SCHED_OUT || kind == PROBITY_SCHED_PREEMPTED)
+        *out_ns = time_ns;
 }
 
 /* Whether the present pause is over. */
@@ -91,8 +105,9 @@ enum probity_sched_duty_change probity_sched_duty_step_at(struct probity_sched_d
 
     probity_assert(duty->share <= MILLIONTHS);
     duty->credit_ns += (int64_t)(used_ns / 1000 * duty->share / 1000);
-    uint64_t wakings_ns = duty->wakings * WAKING_NS;
-    uint64_t spent_ns = duty->switches * SWITCH_NS + wakings_ns;
+    uint64_t price_ns = switch_price(duty);
+    uint64_t wakings_ns = duty->wakings * price_ns * WAKING_PERCENT / 100;
+    uint64_t spent_ns = duty->switches * price_ns + wakings_ns;
     duty->credit_ns -= (int64_t)(spent_ns + reading_ns(duty, own_ns));
     duty->credit_ns = duty->credit_ns < CREDIT_NS_MAX ? duty->credit_ns : CREDIT_NS_MAX;
     duty->switches = duty->wakings = 0;

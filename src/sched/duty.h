@@ -24,6 +24,7 @@ enum probity_sched_duty_change {
 
 struct probity_sched_duty {
     uint32_t share;       /* millionths; 0: no limit */
+    uint32_t switch_ns;   /* the price of a switch; 0: not known */
     int is_paused;
     int has_wakings;      /* they are on */
     uint64_t wakings_ns;  /* when they were switched off, CLOCK_MONOTONIC_RAW; 0: never */
@@ -37,12 +38,14 @@ struct probity_sched_duty {
     uint64_t switches, wakings; /* records since the last step */
 };
 
-/* Sets all fields. pid: of the program. */
+/* Sets all fields. pid: of the program. switch_ns: as measured by price.h, or 0. */
 void probity_sched_duty_begin(struct probity_sched_duty *duty, pid_t pid, uint32_t share,
-                              int has_wakings);
+                              int has_wakings, uint32_t switch_ns);
 
-/* Counts a record for which a thread of the program paid. */
-void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind);
+/* Counts a record for which a thread of the program paid. *out_ns: time of the latest such record
+ * of this ring by which a thread left the CPU, updated; first 0. */
+void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind, uint64_t time_ns,
+                              uint64_t *out_ns);
 
 /* To be called every few milliseconds, when the rings are empty. Returns what is to be done now. */
 enum probity_sched_duty_change probity_sched_duty_step(struct probity_sched_duty *duty,

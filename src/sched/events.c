@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -129,11 +130,27 @@ static void close_wakings(struct probity_sched_rings *rings)
     }
 }
 
+/* The kernel translates the thread ids of its other records to the namespace of this process, but
+ * not the one in the tracepoint's record: that would be missing, or another thread's. If /proc does
+ * not show the namespace, it is not the first one for all we know. */
+static int check_namespace(void)
+{
+    const ino_t first = 0xEFFFFFFC; /* the number of the first process-id namespace, since 3.8 */
+    struct stat found;
+
+    if (stat("/proc/self/ns/pid", &found) == 0 && found.st_ino == first)
+        return 0;
+    errno = EXDEV;
+    return -1;
+}
+
 /* Opens the tracepoint on all CPUs, or on none. */
 static void add_wakings(struct probity_sched_rings *rings)
 {
     int error = find_tracepoint(rings);
 
+    if (error == 0)
+        error = check_namespace();
     for (size_t i = 0; error == 0 && i < rings->count; i++)
         error = open_wakings(rings, &rings->items[i]);
     rings->has_wakings = error == 0;
@@ -185,6 +202,28 @@ static int open_rings(struct probity_sched_rings *rings, pid_t pid, uint32_t cpu
         return -1;
     }
     return 0;
+}
+
+/* With enable_on_exec, an event would be off here. */
+int probity_sched_ring_try(struct probity_sched_ring *ring, pid_t tid, uint32_t cpu)
+{
+    const size_t ring_bytes = (size_t)sysconf(_SC_PAGESIZE) * 4;
+
+    *ring = (struct probity_sched_ring){.cpu = cpu, .wakings = -1};
+    ring->file = open_switches(tid, cpu, ring_bytes);
+    if (ring->file < 0)
+        return -1;
+    if (map_ring(ring, ring_bytes) == 0 && ioctl(ring->file, PERF_EVENT_IOC_ENABLE, 0) == 0)
+        return 0;
+    probity_sched_ring_end(ring);
+    return -1;
+}
+
+void probity_sched_ring_end(struct probity_sched_ring *ring)
+{
+    if (ring->pages != NULL)
+        munmap(ring->pages, ring->mapped_bytes);
+    close(ring->file);
 }
 
 int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_t ring_bytes)

@@ -44,7 +44,7 @@ struct probity_sched_rings {
     size_t ring_bytes;
     int has_wakings;
     int are_wakings_off; /* they stay off */
-    int wakings_error; /* errno if there are none */
+    int wakings_error; /* errno if there are none; EXDEV: of the process-id namespace */
     uint32_t pid_offset; /* of the woken thread's id, in the tracepoint's record */
     uint32_t event_id;
 };
@@ -52,6 +52,10 @@ struct probity_sched_rings {
 /* Opens the events for a process that is about to call exec, which enables them. ring_bytes: a
  * power of two of at least one page. Returns 0, or -1 with errno set and nothing opened. */
 int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_t ring_bytes);
+
+/* One event, without wakings, for one thread on one CPU, which is on at once. Returns 0, or -1. */
+int probity_sched_ring_try(struct probity_sched_ring *ring, pid_t tid, uint32_t cpu);
+void probity_sched_ring_end(struct probity_sched_ring *ring);
 
 /* The position up to which the kernel has written, for probity_sched_ring_read(). */
 uint64_t probity_sched_ring_head(const struct probity_sched_ring *ring);

@@ -26,7 +26,8 @@ struct probity_sched_limits {
 
 /* Starts recording a process that is about to call exec, and its threads and children. Temporary
  * files are created in the directory of `near`. *ret_wakings: 0 if wakings are recorded, too,
- * otherwise the errno with the reason. Returns 0, or -1 with errno set. */
+ * otherwise the errno with the reason: EXDEV if this process is not in the first process-id
+ * namespace. Returns 0, or -1 with errno set. */
 int probity_sched_begin(pid_t pid, const char *near, const struct probity_sched_limits *limits,
                         struct probity_sched **ret_sched, int *ret_wakings);
 

@@ -178,26 +178,52 @@ static int is_there(const char *file, const char *link)
     return is;
 }
 
-/* A file that is found by its build id is in a directory of root. Only the ELF file itself may be
- * untrusted: the files that it names were found here. */
+/* Where a file is found by the build id of the module. Writes "" if it is not looked for. */
+static void build_id_path(char ret_path[PATH_MAX], Dwfl_Module *module)
+{
+    const unsigned char *id;
+    GElf_Addr at;
+    int bytes = dwfl_module_build_id(module, &id, &at);
+    int length = snprintf(ret_path, PATH_MAX, "/usr/lib/debug/.build-id/");
+
+    for (int i = 0; i < bytes && length < PATH_MAX - 8; i++)
+        length += snprintf(ret_path + length, PATH_MAX - (size_t)length, "%02x%s", id[i],
+                           i == 0 ? "/" : "");
+    snprintf(ret_path + length, PATH_MAX - (size_t)length, ".debug");
+    if (bytes <= 0)
+        ret_path[0] = '\0';
+}
+
+/* Only the ELF file itself may be untrusted: the files that it names were found here. A file that
+ * is found by its build id is not named by anybody, but others may write to its directory. */
 int symbols_debug_files_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
                              const char *file, const char *link, GElf_Word checksum,
                              char **ret_file)
 {
     struct symbols_debug_files *files = *data;
+    char path[PATH_MAX];
+    struct stat status;
 
     *ret_file = NULL;
     if (files == NULL || file == NULL)
         return -1;
+    build_id_path(path, module);
+    int is_id_safe = path[0] == '\0' || is_safe(files, path);
     if (files->is_trusted || strcmp(file, files->path) != 0) {
-        if (is_link_safe(files, file, link))
+        if (is_id_safe && is_link_safe(files, file, link))
             return dwfl_standard_find_debuginfo(module, data, name, base, file, link, checksum,
                                                 ret_file);
         files->is_refused = 1;
         return -1;
     }
-    int found =
-        dwfl_build_id_find_debuginfo(module, data, name, base, file, link, checksum, ret_file);
+    int found = is_id_safe ? dwfl_build_id_find_debuginfo(module, data, name, base, file, link,
+                                                          checksum, ret_file)
+                           : -1;
     files->is_refused |= found < 0 && link != NULL && is_there(file, link);
+    if (!is_id_safe && lstat(path, &status) == 0) {
+        files->is_refused = 1;
+        files->why[0] = '\0'; /* in place of why the ELF file itself is untrusted */
+        is_safe(files, path);
+    }
     return found;
 }

@@ -31,6 +31,10 @@ status=0
 expect "killed" 137 "$status"
 expect "memory, killed" "$(cat out)" "$(memory_of killed)"
 
+"$CC" -D_GNU_SOURCE -O1 -o mappings "$sources/mappings.c"
+record trace --calls memory -- ./mappings
+expect "mappings" "$(cat out)" "$("$PROBITY" memory --json trace | jq .sums.live_bytes)"
+
 # Other libraries that replace malloc().
 for library in libjemalloc.so.2 libtcmalloc_minimal.so.4; do
     if ! LD_PRELOAD=$library ./memory > /dev/null 2> errors || [ -s errors ]; then

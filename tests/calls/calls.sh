@@ -58,12 +58,29 @@ expect "lists of arguments" "execl,execle,execlp," "$(sort lists | paste -sd,),"
 [ -z "${first:-}" ] || same_counts relatives "$first" execl
 
 # Waits, checked by the numbers that several kinds of functions return.
-"$CC" -O2 -o descriptors "$sources/descriptors.c"
-record trace --calls io -- ./descriptors
-"$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
-expect "peers" "127.0.0.1:9 127.0.0.1:9 socket timerfd" \
-    "$(jq -r '.rows[] | .name as $name | .worst[] |
-        select(.function == "read" or .call == "read") | $name' waits.json | sort | paste -sd' ')"
+"$CC" -D_GNU_SOURCE -O2 -o descriptors "$sources/descriptors.c"
+for how in close_range closefrom; do
+    record trace --calls io -- ./descriptors "$how"
+    "$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
+    expect "peers, $how" "127.0.0.1:9 127.0.0.1:9 descriptor 60 socket timerfd" \
+        "$(jq -r '.rows[] | .name as $name | .worst[] | select(.function == "read" or
+            .call == "read") | $name' waits.json | sort | paste -sd' ')"
+    expect "calls of $how" 1 "$("$PROBITY" report --csv trace | grep -c "^[^,]*$how")"
+done
+
+# Cancellation: each call that waits ends its thread, and its scope.
+"$CC" -D_GNU_SOURCE -O1 -pthread -o cancelled "$sources/cancelled.c"
+mkfifo fifo
+for budget in '' '--budget 0.1%'; do
+    # shellcheck disable=SC2086 # two words, or none
+    record trace --calls all $budget -- ./cancelled
+    expect "cancelled threads $budget" 45 "$(cat out)"
+    counts trace > found
+    for call in readv recv recvmsg accept poll select epoll_wait nanosleep clock_nanosleep sleep \
+        usleep open; do
+        expect "cancelled in $call $budget" "$call 3" "$(grep "^$call " found || true)"
+    done
+done
 
 # Children of fork() have different thread ids, those of vfork() separate descriptors.
 "$CC" -O2 -pthread -o forks "$sources/forks.c" 2> errors || fail "forks.c: $(cat errors)"

@@ -5,7 +5,7 @@
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 
-for program in planted special stress c11; do
+for program in planted special reused stress c11; do
     "$CC" -D_GNU_SOURCE -O1 -g -pthread -o "$program" "$SOURCE/tests/calls/$program.c"
 done
 "$CXX" -std=c++17 -O1 -g -pthread -o thrown "$SOURCE/tests/calls/thrown.cc"
@@ -104,6 +104,36 @@ awk '$1 == "mutex" || $1 == "rwlock-read"' printed > some
 awk 'NR == FNR { object[$2] = $4; next } $2 == "lock-wait" && ($3 in object) && $6 == object[$3] {
     n++ } END { print n }' some hits > found
 expect "holders with locks=waits" 2 "$(cat found)"
+
+./reused > /dev/null || fail "reused fails without the library"
+record locks,threads u.probity ./reused
+for trace in u.*.probity; do mv "$trace" child; done
+hits_of child
+expect "held during fork, in the child" "lock-release lock-hold lock-release " "$(roles_of held)"
+hits_of u.probity
+expect "held during fork" "lock-hold lock-release " "$(roles_of held)"
+expect "waits with clocks: condition" \
+    "lock-made condition-wait woken(110) condition-wait woken(110) " "$(roles_of condition)"
+expect "waits with clocks: semaphore" \
+    "lock-made lock-wait given-up(110) lock-release lock-hold " "$(roles_of semaphore)"
+expect "waits with clocks: rwlock" "lock-hold lock-wait given-up(110) lock-wait given-up(110) \
+lock-release lock-hold lock-release " "$(roles_of rwlock)"
+# The second wait for the mutex may find it free.
+expect "waits with clocks: mutex" "lock-hold lock-wait given-up(110) lock-release lock-hold \
+lock-release lock-hold lock-release lock-hold lock-release " \
+    "$(roles_of mutex | sed 's/given-up(110) lock-wait /given-up(110) /
+        s/lock-release lock-wait /lock-release /')"
+awk -v object="$(awk '$1 == "reused" { print $2 }' printed)" '
+    function fault(what) { print what " in line " NR ": " $0 }
+    $3 != object { next }
+    { kind = $7; sub(/-read$|-write$/, "", kind) }
+    $2 == "lock-made" { if (now != "") fault("not gone"); now = kind; made++; next }
+    kind != now { fault("not a " now) }
+    $2 == "lock-hold" { if (is_held++) fault("held twice") }
+    $2 == "lock-release" { if (is_held-- != 1) fault("not held") }
+    $2 == "lock-gone" { if (is_held) fault("held"); now = ""; gone++ }
+    END { if (made != 1000 || gone != 1000) print made " made, " gone " gone" }' hits > wrong
+[ ! -s wrong ] || fail "reused: $(head -n 3 wrong)"
 
 ./special > /dev/null || fail "special fails without the library"
 record locks,threads s.probity ./special

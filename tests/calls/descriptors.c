@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.c: waits in read() until a timeout: twice for a peer, through copies of the
- * descriptor and after another pair was created; once for that pair; and for a timer, whose
- * descriptor has the number of a file closed by fclose().
+ * descriptors.c [closefrom]: waits in read() until a timeout: twice for a peer, through copies of
+ * the descriptor and after another pair was created; once for that pair; and for a timer, whose
+ * descriptor has the number of a file closed by fclose(); and for a peer whose descriptor, a copy
+ * that libc made unnoticed, has the number of a file closed by close_range() or closefrom().
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -43,7 +46,25 @@ static int wait_for_timer(void)
            read(timer, &times, sizeof times) == sizeof times;
 }
 
-int main(void)
+static int wait_for_unknown(const struct sockaddr_in *peer, int is_from)
+{
+    int file = open("/dev/null", O_RDONLY), last = fcntl(file, F_DUPFD, 60);
+    int one = socket(AF_INET, SOCK_DGRAM, 0);
+
+    limit(one);
+    if (last != 60 || connect(one, (const struct sockaddr *)peer, sizeof *peer) != 0)
+        return 0;
+    if (is_from)
+        closefrom(60);
+    else if (close_range(50, 70, 0) != 0)
+        return 0;
+    if (read(60, &file, 1) != -1 || syscall(SYS_dup2, one, 60) != 60)
+        return 0;
+    wait_for(60);
+    return 1;
+}
+
+int main(int argc, char **argv)
 {
     const struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(9),
                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -59,5 +80,6 @@ int main(void)
     wait_for(copy);
     limit(pair[0]);
     wait_for(pair[0]);
-    return !wait_for_timer();
+    const int is_from = argc > 1 && strcmp(argv[1], "closefrom") == 0;
+    return !wait_for_timer() || !wait_for_unknown(&peer, is_from);
 }

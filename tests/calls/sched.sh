@@ -16,7 +16,9 @@ fi
 
 # Wakeups need a tracefs, which the tool does not mount. Prints how to run a command with one.
 with_tracefs=()
-if [ "$(id -u)" = 0 ] &&
+if [ -r /sys/kernel/tracing/events/sched/sched_waking/id ]; then
+    with_tracefs=(env)
+elif [ "$(id -u)" = 0 ] &&
     unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
     with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
 fi
@@ -218,6 +220,25 @@ hold_budget() {
         fail "budget: $percent % were recorded: $(jq -c '.processes[].threads[]' budget.json)"
 }
 [ "$VARIANT" = asan ] || hold_budget
+
+# In another process-id namespace, the tracepoint's ids are those of other threads, if of any:
+# wakings are left out.
+in_namespace() {
+    "${with_tracefs[@]}" unshare -pf --mount-proc "$PROBITY" record --sched -o namespace -- \
+        "$PROGRAMS/wakings" 3 > printed 2> errors || fail "namespace: status $?: $(cat errors)"
+    grep -q 'wakings are not recorded.*process-id namespace' errors ||
+        fail "namespace: $(cat errors)"
+    "$PROBITY" info --json namespace | jq -e '.[0].states.wakings == false' > /dev/null ||
+        fail "namespace: wakings were recorded"
+    "$PROBITY" waits namespace | grep -q 'wakings were not recorded' || fail "namespace: waits"
+    "$PROBITY" threads --json namespace | jq -e '[.processes[].threads[].running_ns > 0] | all' \
+        > /dev/null || fail "namespace: no states"
+}
+if [ ${#with_tracefs[@]} -gt 0 ] && unshare -pf --mount-proc true 2> /dev/null; then
+    in_namespace
+else
+    echo "left out: another process-id namespace: no tracefs, or not permitted"
+fi
 
 # Wakings are switched off first, and every command reports when.
 leave_out_wakings() {

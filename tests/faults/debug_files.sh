@@ -2,8 +2,9 @@
 # A program names other files with its debugging information: a separate file (.gnu_debuglink), a
 # shared one (.gnu_debugaltlink), split units (.dwo). Someone else who may write to its directory
 # can put a pipe there, on which a command would wait forever, or a device. So these are opened
-# only if nobody else can write there, split units never, and a warning names the directory.
-# Compressed programs are not opened either.
+# only if nobody else can write there, split units never, and a warning names the directory. The
+# same holds for a file that is found by build id in /usr/lib/debug. Compressed programs are not
+# opened either.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 
@@ -97,6 +98,58 @@ for place in "$WORK/open/shared" ../open/shared; do
     look own 0 "$others/open'"
 done
 rm own/linked own/linked.debug
+
+# A file that is found by its build id is used for any program, but only if nobody else can write to
+# it or to its directory. In a mount namespace, since only root may write to the usual place.
+look_by_id() {
+    cat > places.sh << 'EOF'
+set -euo pipefail
+mount -t tmpfs none /usr/lib/debug
+chmod 755 /usr/lib/debug
+mkdir -p -m 755 /usr/lib/debug/.build-id/12
+chmod 755 /usr/lib/debug/.build-id /usr/lib/debug/.build-id/12
+cp by_id.debug /usr/lib/debug/.build-id/12/34567890abcdef.debug
+chmod 644 /usr/lib/debug/.build-id/12/34567890abcdef.debug
+cd /usr/lib/debug/.build-id/12
+file=/usr/lib/debug/.build-id/12/34567890abcdef.debug
+eval "$1"
+cd "$2"
+status=0
+timeout 100 "$3" log --time none "$2/$4/trace" > "$2/output" 2> "$2/errors" || status=$?
+[ "$status" = 0 ] || echo "status $status" >> "$2/errors"
+EOF
+    unshare --mount bash places.sh "$2" "$WORK" "$PROBITY" "$1" || fail "$1: namespace"
+    expect "$1, $2: a prototype with its parameters" "$3" \
+        "$(grep -c 'int count(struct shape \*shape, int more)' output)"
+    grep -q 'int count' output || fail "$1, $2: $(cat output errors)"
+    local warning="probity log: debugging information of '$WORK/$1/by_id' is not used: ${4:-}"
+    expect "$1, $2: errors" "$([ -z "${4:-}" ] || echo "$warning")" "$(cat errors)"
+}
+if [ "$(id -u)" = 0 ] && [ -d /usr/lib/debug ] && unshare --mount true 2> /dev/null; then
+    id=/usr/lib/debug/.build-id/12
+    for place in own open; do
+        build -g -Wl,--build-id=0x1234567890abcdef -o $place/by_id
+        objcopy --only-keep-debug $place/by_id by_id.debug
+        strip -g $place/by_id
+        PROBITY_OUT=$WORK/$place/by_id.trace $place/by_id || fail "by_id: status $?"
+        mv $place/by_id.trace $place/trace
+        look_by_id $place true 1
+        # shellcheck disable=SC2016 # expanded in the namespace
+        for change in 'chmod 777 .' 'chown 65534 .' 'chmod 666 $file' 'chown 65534 $file' \
+            'rm $file; mkfifo -m 644 $file' 'ln -sf /dev/zero $file'; do
+            case $change in
+            *' .') reason="others may write to '$id'" ;;
+            *fifo*) reason="'$id/34567890abcdef.debug' is not a regular file" ;;
+            *zero*) reason="'/dev/zero' is not a regular file" ;;
+            *) reason="others may write to '$id/34567890abcdef.debug'" ;;
+            esac
+            look_by_id $place "$change" 0 "$reason"
+        done
+        rm $place/by_id
+    done
+else
+    echo "not tried: files found by build id (needs root and mount namespaces)"
+fi
 
 # Split units are looked for neither next to the program nor where it was compiled.
 cat > whole.c << 'EOF'

@@ -2,7 +2,7 @@
 # Programs whose symbol tables and debugging information are damaged or malicious: recording
 # their functions, with --args, --returns and --file, neither crashes nor hangs, in the program or
 # in the tool, and every call is counted. SECONDS_EACH: how long to try modified copies, 10 s by
-# default; SEED: of the modifications.
+# default; SEED: of the modifications; DWARF_FILES: how many files to read with libdw.
 # variants: asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -135,6 +135,32 @@ ASAN_OPTIONS=${ASAN_OPTIONS:-}:log_path=$WORK/asan UBSAN_OPTIONS=log_path=$WORK/
     timeout 300 "$BUILD/tests/fuzz_objects" "$count" hooks older stripped linked.* > fuzzed 2>&1 ||
     fail "fuzz_objects: $(tail -n 3 fuzzed; head -n 20 asan* ubsan* 2> /dev/null)"
 cat fuzzed
+
+# What the tool reads with libdw: prototypes, places, arguments, each file in a child.
+cat > types.cc << 'END'
+template <class T> struct list { T *first; int count; virtual int size() const { return count; } };
+struct pair { int x, y; enum kind { FEW, MANY } kind; union { float f; unsigned u; }; pair *next; };
+__attribute__((noinline)) int take(pair a, const list<pair> &all, double part, bool is)
+{
+    auto add = [&](int more) { return more + a.y; };
+    return add(all.size()) + (is ? (int)part : a.kind);
+}
+extern "C" pair visit(int count, pair *last)
+{
+    pair made = *last;
+    made.x += take(made, list<pair>{}, 0.5, count > 2);
+    return made;
+}
+END
+for version in 4 5; do
+    "${CXX:-g++}" -g -gdwarf-$version -O1 -shared -fPIC -nostdlib -fno-rtti -fdebug-types-section \
+        -o types.$version types.cc
+    "$CC" -g -gdwarf-$version -O1 -shared -fPIC -nostdlib -o small.$version cyclic.c
+done
+timeout 300 "$BUILD/tests/fuzz_dwarf" "${DWARF_FILES:-1500}" types.* small.* > fuzzed 2>&1 ||
+    fail "fuzz_dwarf: $(tail -n 5 fuzzed)"
+cat fuzzed
+! grep -q '^failed' fuzzed || fail "fuzz_dwarf: $(grep -c '^failed' fuzzed) files"
 python3 "$SOURCE/tests/faults/hostile_objects.py" "${SEED:-1}" "${SECONDS_EACH:-10}" \
     hooks older -- "${record[@]}" --args '*' --returns '*' --file '*' -o trace ||
     fail "changed copies"

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Golden traces truncated at every byte, and with every bit flipped, through every command and
-# export: none crashes or is silent, and csv shows only records of the whole trace.
+# export: none crashes or is silent, and csv shows only records of the whole trace. STRIDE: of how
+# many damaged traces one is tried.
 # variants: asan
 # timeout: 800
 . "$(dirname "$0")/../common.bash"
 
 case ${VARIANT:-gcc} in
-    gcc) stride=7 ;;
-    *) stride=61 ;;
+    gcc) stride=${STRIDE:-7} ;;
+    *) stride=${STRIDE:-61} ;;
 esac
 seed=$RANDOM
 echo "seed $seed"

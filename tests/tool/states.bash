@@ -9,7 +9,9 @@ if grep -q 'thread states are not recorded' errors || [ ! -e probe.sched ]; then
     finish
     exit
 fi
-if [ "$(id -u)" = 0 ] &&
+if [ -r /sys/kernel/tracing/events/sched/sched_waking/id ]; then
+    with_tracefs=(env)
+elif [ "$(id -u)" = 0 ] &&
     unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
     with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
 fi

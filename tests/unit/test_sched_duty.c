@@ -12,22 +12,29 @@
 
 #include "sched/duty.h"
 
-enum { STEP_NS = 20000000 };
+enum { STEP_NS = 20000000, SWITCH_NS = 1000, WAKING_NS = 800 };
+
+static void count(struct probity_sched_duty *duty, uint32_t kind, uint64_t records)
+{
+    uint64_t out_ns = 0;
+
+    for (uint64_t i = 0; i < records; i++)
+        probity_sched_duty_count(duty, kind, STEP_NS, &out_ns);
+}
 
 /* A program that uses a CPU all the time, with this number of wakings and switches a second while
  * the events are on. Returns the part of the time in which they were, in percent. */
 static double run(uint32_t share, uint64_t a_second, double *ret_spent_percent)
 {
-    struct probity_sched_duty duty = {.share = share};
+    struct probity_sched_duty duty = {.share = share, .switch_ns = SWITCH_NS};
     uint64_t now_ns = 0, records = 0, on_steps = 0;
     enum { STEPS = 5000 };
     int is_on = 1;
 
     for (int i = 0; i < STEPS; i++) {
-        for (uint64_t k = 0; is_on && k < a_second / 50; k++) {
-            probity_sched_duty_count(&duty, PROBITY_SCHED_WOKEN);
-            records++;
-        }
+        uint64_t now_records = is_on ? a_second / 50 : 0;
+        count(&duty, PROBITY_SCHED_WOKEN, now_records);
+        records += now_records;
         on_steps += (uint64_t)is_on;
         now_ns += STEP_NS;
         enum probity_sched_duty_change change =
@@ -38,7 +45,7 @@ static double run(uint32_t share, uint64_t a_second, double *ret_spent_percent)
     }
     uint64_t paused_ns = duty.paused_ns + (duty.is_paused ? now_ns - duty.since_ns : 0);
     assert_int_equal(paused_ns, now_ns - on_steps * STEP_NS);
-    *ret_spent_percent = 100 * (double)records * 1000 / (double)now_ns;
+    *ret_spent_percent = 100 * (double)records * WAKING_NS / (double)now_ns;
     return 100 * (double)on_steps / STEPS;
 }
 
@@ -57,7 +64,7 @@ static void test_share_is_kept(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        double on = run(shares[i], 100000, &spent), percent = shares[i] / 10000.0;
+        double on = run(shares[i], 100000000 / WAKING_NS, &spent), percent = shares[i] / 10000.0;
         assert_true(spent <= percent * 1.05 && spent >= percent * 0.9);
         assert_true(on <= percent * 10.5 && on >= percent * 9);
     }
@@ -66,33 +73,27 @@ static void test_share_is_kept(void **state)
 /* The amount saved up while nothing happened is limited. */
 static void test_savings_are_limited(void **state)
 {
-    struct probity_sched_duty duty = {.share = 10000};
+    struct probity_sched_duty duty = {.share = 10000, .switch_ns = SWITCH_NS};
 
     (void)state;
     assert_int_equal(probity_sched_duty_step_at(&duty, 1000, UINT64_C(1000000000000), 0),
                      PROBITY_SCHED_DUTY_SAME);
-    for (int i = 0; i < 5001; i++)
-        probity_sched_duty_count(&duty, PROBITY_SCHED_WOKEN);
+    count(&duty, PROBITY_SCHED_WOKEN, 5000000 / WAKING_NS + 1);
     assert_int_equal(probity_sched_duty_step_at(&duty, 2000, UINT64_C(1000000000000), 0),
                      PROBITY_SCHED_DUTY_OFF);
     /* The program has ended: its clock is 0. */
     assert_int_equal(probity_sched_duty_step_at(&duty, 3000, 0, 0), PROBITY_SCHED_DUTY_SAME);
 }
 
-static void count(struct probity_sched_duty *duty, uint32_t kind, int records)
-{
-    for (int i = 0; i < records; i++)
-        probity_sched_duty_count(duty, kind);
-}
-
 /* 1 % of 20 ms is 200 us. */
 static void test_wakings_go_first(void **state)
 {
-    struct probity_sched_duty duty = {.share = 10000, .has_wakings = 1};
+    struct probity_sched_duty duty = {
+        .share = 10000, .has_wakings = 1, .switch_ns = SWITCH_NS};
     uint64_t now_ns = STEP_NS;
 
     (void)state;
-    count(&duty, PROBITY_SCHED_WOKEN, 300);
+    count(&duty, PROBITY_SCHED_WOKEN, 200);
     count(&duty, PROBITY_SCHED_IN, 100);
     assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns, 0),
                      PROBITY_SCHED_DUTY_NO_WAKINGS);
@@ -114,7 +115,8 @@ static void test_wakings_go_first(void **state)
 /* If switches cost most of it, wakings stay, and all events are switched off together. */
 static void test_few_wakings_stay(void **state)
 {
-    struct probity_sched_duty duty = {.share = 10000, .has_wakings = 1};
+    struct probity_sched_duty duty = {
+        .share = 10000, .has_wakings = 1, .switch_ns = SWITCH_NS};
 
     (void)state;
     count(&duty, PROBITY_SCHED_WOKEN, 10);
@@ -124,31 +126,61 @@ static void test_few_wakings_stay(void **state)
     assert_int_equal(duty.wakings_ns, 0);
 }
 
-/* 1 % of 20 ms is 200 us, and 300 switches cost 165 us in the program. */
+/* 1 % of 20 ms is 200 us, and 165 switches cost 165 us in the program. */
 static void test_reading_counts(void **state)
 {
-    struct probity_sched_duty duty = {.share = 10000}, other = duty;
+    struct probity_sched_duty duty = {.share = 10000, .switch_ns = SWITCH_NS}, other = duty;
 
     (void)state;
-    count(&duty, PROBITY_SCHED_IN, 300);
+    count(&duty, PROBITY_SCHED_IN, 165);
     assert_int_equal(probity_sched_duty_step_at(&duty, STEP_NS, STEP_NS, 30000),
                      PROBITY_SCHED_DUTY_SAME);
     assert_int_equal(duty.credit_ns, 5000);
-    count(&duty, PROBITY_SCHED_IN, 300);
+    count(&duty, PROBITY_SCHED_IN, 165);
     assert_int_equal(probity_sched_duty_step_at(&duty, UINT64_C(2) * STEP_NS,
                                                 UINT64_C(2) * STEP_NS, 80000),
                      PROBITY_SCHED_DUTY_OFF);
     /* Time in which there was little to read does not count. */
-    count(&other, PROBITY_SCHED_IN, 100);
+    count(&other, PROBITY_SCHED_IN, 55);
     assert_int_equal(probity_sched_duty_step_at(&other, STEP_NS, STEP_NS, STEP_NS),
                      PROBITY_SCHED_DUTY_SAME);
-    assert_int_equal(other.credit_ns, 200000 - 55000 - 30000);
+    assert_int_equal(other.credit_ns, 200000 - 55000 - 55 * 300);
+}
+
+/* The switch from one thread of the program to another is one switch, with two records. */
+static void test_a_switch_is_counted_once(void **state)
+{
+    struct probity_sched_duty duty = {.share = 10000, .switch_ns = SWITCH_NS};
+    uint64_t now_ns = STEP_NS, out_ns = 0;
+
+    (void)state;
+    for (int i = 0; i < 10; i++, now_ns += 100000) {
+        probity_sched_duty_count(&duty, i % 2 ? PROBITY_SCHED_OUT : PROBITY_SCHED_PREEMPTED,
+                                 now_ns, &out_ns);
+        probity_sched_duty_count(&duty, PROBITY_SCHED_IN, now_ns + 900, &out_ns);
+    }
+    assert_int_equal(duty.switches, 10);
+    /* Between these, the CPU ran something else. */
+    probity_sched_duty_count(&duty, PROBITY_SCHED_OUT, now_ns, &out_ns);
+    probity_sched_duty_count(&duty, PROBITY_SCHED_IN, now_ns + 5000, &out_ns);
+    assert_int_equal(duty.switches, 12);
+}
+
+/* Without a measured price, a default applies. */
+static void test_price_may_be_unknown(void **state)
+{
+    struct probity_sched_duty duty = {.share = 10000};
+
+    (void)state;
+    count(&duty, PROBITY_SCHED_IN, 1000);
+    assert_int_equal(probity_sched_duty_step_at(&duty, STEP_NS, STEP_NS, 0),
+                     PROBITY_SCHED_DUTY_OFF);
 }
 
 /* A pause lasts until 2 ms are saved, which takes ten steps here, or 250 ms. */
 static void test_pauses_are_long(void **state)
 {
-    struct probity_sched_duty duty = {.share = 10000}, slow = duty;
+    struct probity_sched_duty duty = {.share = 10000, .switch_ns = SWITCH_NS}, slow = duty;
     uint64_t now_ns = 0;
     int steps = 0;
 
@@ -178,6 +210,8 @@ int main(void)
         cmocka_unit_test(test_wakings_go_first),
         cmocka_unit_test(test_few_wakings_stay),
         cmocka_unit_test(test_reading_counts),
+        cmocka_unit_test(test_a_switch_is_counted_once),
+        cmocka_unit_test(test_price_may_be_unknown),
         cmocka_unit_test(test_pauses_are_long),
     };
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A program that flushes, or records more than the spool has room for, when its threads are gone at
 # exit and the trace has not ended yet, ends nevertheless: nobody waits for the writer thread, which
-# is gone, too.
+# is gone, too. The log of a short program is printed by the exiting thread; if the writer thread
+# had begun it, a message says that the rest is in the trace.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -DLATE -shared -o late.dll "$SOURCE/tests/windows/late.c"
@@ -22,3 +23,22 @@ read -r hits dropped < <("$PROBITY" info --json trace.probity |
 expect "hits and records dropped" 3000001 "$((hits + dropped))"
 [ "$dropped" -gt 0 ] || fail "the spool had room for all hits"
 echo "$hits hits, $dropped dropped"
+
+unset PROBITY_MODE PROBITY_SPOOL_BYTES_MAX
+for kind in static shared; do
+    declare -n library=${kind^^}
+    x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o "$kind.exe" "$SOURCE/tests/windows/logged.c" \
+        "${library[@]}"
+    for how in '' ExitProcess; do
+        rm -f log ./*.probity
+        PROBITY_LOG=log wine_run "$kind.exe" ${how:+"$how"} > out 2> errors
+        expect "$kind $how: log: status" 0 "$status"
+        left=$(find . -maxdepth 1 -name '*.probity' -printf '%f')
+        if [ -n "$left" ]; then
+            grep -q "log 'log' lacks the last lines; see the trace '.*$left'" errors ||
+                fail "$kind $how: no message: $(cat errors)"
+            "$PROBITY" log "$left" > log
+        fi
+        expect "$kind $how: calls in the log; $(cat errors)" 3 "$(grep -c 'leave;' log)"
+    done
+done

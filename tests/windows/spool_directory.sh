@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Without PROBITY_SPOOL_DIR, spools are in the user's directory for temporary files: a terminated
 # program leaves its records there, and probity.exe finds them. This directory, and the one that the
-# program runs in, may have spaces, and letters that are not in the system's code page: these have
-# short names. A directory without one is not replaced by the one whose name has similar letters.
+# program runs in, may have spaces, and letters that are not in the system's code page. A missing
+# directory is not replaced by one whose name has similar letters.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 compile_programs kill_target
@@ -35,22 +35,16 @@ for directory in "the user's own" "für Łódź, 日本"; do
     echo "$directory: $hits hits"
 done
 
-x86_64-w64-mingw32-gcc "${FLAGS[@]}" "-I$SOURCE/src" -o "$WORK/code_page.exe" \
-    "$SOURCE/tests/windows/code_page.c" "${STATIC[@]}"
-wine_run "$WORK/code_page.exe" > "$WORK/out" 2>&1
-expect "conversion to the code page" "0 " "$status $(cat "$WORK/out")"
-
-# Under Wine, only a directory that does not exist has no short name. In the code page, with similar
-# letters, its name would be Lódz.
+# In the code page, with similar letters, the name would be Lódz.
 cd "$WORK"
 mkdir -p similar/Lódz
 cd similar
 TEMPORARY=Łódź
 run_here "Z:${WORK//\//\\}\\kill_target.exe" counts TerminateProcess
-expect "no short name: status; $(head -n 5 "$WORK/out")" 1 "$status"
-expect "no short name: the directory with similar letters" "" "$(ls Lódz)"
-expect "no short name: spools next to the trace" 1 "$(find . -name '.probity-*.0' | wc -l)"
+expect "missing: status; $(head -n 5 "$WORK/out")" 1 "$status"
+expect "missing: the directory with similar letters" "" "$(ls Lódz)"
+expect "missing: spools next to the trace" 1 "$(find . -name '.probity-*.0' | wc -l)"
 run_here "Z:${WINDOWS//\//\\}\\bin\\probity.exe" recover trace.probity
-expect "no short name: recover: status; $(head -n 5 "$WORK/out")" 0 "$status"
+expect "missing: recover: status; $(head -n 5 "$WORK/out")" 0 "$status"
 hits=$(python3 "$SOURCE/tests/windows/verify.py" "$PROBITY" trace.probity counts)
-echo "no short name: $hits hits"
+echo "missing: $hits hits"

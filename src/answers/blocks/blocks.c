@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks.c: pairs of hits. Each probe caches the pairs that followed it recently; the hash table is
+ * blocks.c: pairs of hits. Each probe caches the pairs that followed it recently. The hash table is
  * searched only on a miss.
  */
 #include "answers/blocks/blocks_internal.h"
@@ -13,7 +13,7 @@
 #include "base/hashtable.h"
 #include "probity.h"
 
-/* A probe may get its name after its first hits, and the name may change its role. */
+/* A probe may be named after its first hits, and the name may change its role. */
 void probity_blocks_set_role(const struct probity_blocks *blocks, struct probe_item *item,
                              const struct probity_event *event)
 {
@@ -112,7 +112,7 @@ static inline uint64_t cpu_of(const struct last_hit *last, const struct probity_
     return event->cpu_ns > last->cpu_ns ? event->cpu_ns - last->cpu_ns : 0;
 }
 
-/* Inserts a block among the slowest, in order; among equal ones, the earlier stays first. */
+/* Inserts a block among the slowest, in order. Of equal blocks, the earlier stays first. */
 static __attribute__((noinline)) int keep_instance(struct probity_blocks *blocks,
                                                    struct probity_blocks_pair *pair,
                                                    const struct last_hit *last,
@@ -183,7 +183,7 @@ static __attribute__((noinline)) int add_to_thread(struct probity_blocks *blocks
     return add_block(blocks, &item->pair, last, event);
 }
 
-/* Counts a hit that ends a block or begins a new one, and follows a hit of `from`. */
+/* Counts a hit that ends a block or begins a new one and follows a hit of `from`. */
 static inline int count_followed(struct probity_blocks *blocks, struct probe_item *from,
                                  const struct probity_event *event)
 {
@@ -216,7 +216,7 @@ static inline int end_block(struct probity_blocks *blocks, const struct last_hit
     return error;
 }
 
-/* last: the hit that may have begun a block; replaced by the next one that does. */
+/* last: the hit that may have begun a block; replaced with the next one that does. */
 static inline int put_hit(struct probity_blocks *blocks, struct last_hit *last,
                           const struct probity_event *event)
 {
@@ -262,7 +262,7 @@ static __attribute__((noinline)) int put_step(struct probity_blocks *blocks,
     return error;
 }
 
-/* Hits of this trace may be missing before this time, or after it. */
+/* Discards open blocks of this trace, because hits may be missing before this time or after it. */
 static void cut_blocks(struct probity_blocks *blocks, uint32_t trace)
 {
     for (uint32_t slot = 0; slot < blocks->last_count; slot++) {
@@ -328,7 +328,7 @@ static int compare_items(const void *left, const void *right)
     return of_a->thread < of_b->thread ? -1 : of_a->thread > of_b->thread;
 }
 
-/* Returns a new array with the sorted pairs and frees `items`. NULL if out of memory. */
+/* Returns a new array with the sorted pairs, and frees `items`. Returns NULL if out of memory. */
 static const struct probity_blocks_pair **sorted_of(struct sort_item *items, size_t count)
 {
     const struct probity_blocks_pair **sorted = calloc(count + 1, sizeof *sorted);

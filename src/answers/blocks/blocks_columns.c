@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks_columns.c: the figures of a block.
+ * blocks_columns.c: columns of a block.
  */
 #include "answers/blocks/blocks_columns.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks_columns.h: the figures of a block as columns of CSV and members of JSON.
+ * blocks_columns.h: the columns of a block in CSV and its members in JSON.
  */
 #ifndef PROBITY_ANSWERS_BLOCKS_BLOCKS_COLUMNS_H
 #define PROBITY_ANSWERS_BLOCKS_BLOCKS_COLUMNS_H
@@ -15,10 +15,10 @@ struct probity_blocks_row {
 
 enum { PROBITY_BLOCKS_COLUMNS = 11, PROBITY_BLOCKS_CORRECTED_COLUMNS = 2 };
 
-/* Of a struct probity_blocks_row. Times are ns. */
+/* Each row is a struct probity_blocks_row. Times are ns. */
 extern const struct probity_column probity_blocks_columns[PROBITY_BLOCKS_COLUMNS];
 
-/* Wall time without the cost of recording, and its error. */
+/* Wall time minus the recording overhead, and its error. */
 extern const struct probity_column
     probity_blocks_corrected_columns[PROBITY_BLOCKS_CORRECTED_COLUMNS];
 

@@ -12,7 +12,7 @@
 #include "cli/query.h"
 #include "probity.h"
 
-/* Each block stores this many instances. */
+/* Maximum number of instances kept for each block. */
 enum { SLOWEST_MAX = 1000 };
 
 struct blocks_call {
@@ -82,7 +82,7 @@ static int put_event(void *context, const struct probity_event *event)
 {
     struct blocks_call *call = context;
 
-    /* A requested probe counts as found if a hit is in the range. */
+    /* A requested probe counts as found only if it has a hit in the range. */
     if (event->kind == PROBITY_EVENT_HIT && !probity_blocks_is_in_range(&call->options, event))
         return 0;
     return cli_probe_range_passes(&call->chosen, event) ? probity_blocks_put(call->blocks, event) :

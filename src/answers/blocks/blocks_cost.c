@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks_cost.c: with several traces, the cost of a hit is taken from any of them.
+ * blocks_cost.c: corrects times for the cost of hits. With several traces, the cost is taken from
+ * any of them.
  */
 #include "answers/blocks/blocks.h"
 
-/* Number of blocks that may include a reading of the CPU clock, because they are at least as long
- * as a gap. All blocks if the durations are not wall times. */
+/* Returns the number of blocks that may include a reading of the CPU clock, because they are at
+ * least as long as a gap. Returns all of them if the durations are not wall times. */
 static uint64_t long_blocks(const struct probity_blocks_pair *pair, uint64_t gap_ns)
 {
     struct probity_histogram_bucket bucket;

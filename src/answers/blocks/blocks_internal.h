@@ -16,7 +16,7 @@ struct pair_item {
     struct probity_link link;
     struct probity_blocks_pair pair;
     struct probe_item *from, *to;
-    struct pair_item *first; /* for all threads: its rows by thread, newest first; */
+    struct pair_item *first; /* for all threads: rows by thread, newest first; */
     struct pair_item *other; /* for one thread: the next row */
     size_t rows;
 };
@@ -31,11 +31,11 @@ struct followed_item {
 
 struct probe_item {
     struct probity_probe probe;
-    const char *named; /* its name when the role was determined */
+    const char *named; /* the probe's name when its role was determined */
     int has_role;
     unsigned role;
     uint64_t followed; /* hits that were followed by another */
-    struct pair_item *recent[RECENT]; /* cache of pairs from here, by second probe */
+    struct pair_item *recent[RECENT]; /* cache of pairs that begin here, by second probe */
 };
 
 struct last_hit {
@@ -50,7 +50,7 @@ struct probity_blocks {
     struct last_hit *last; /* by thread slot */
     struct probity_inflight ways; /* by correlation */
     uint32_t last_count;
-    size_t pair_count; /* excludes pairs of single threads */
+    size_t pair_count; /* not counting pairs of single threads */
     const struct probity_blocks_pair **sorted;
     struct probity_probes probes;
     struct probity_hashtable pairs, followed; /* followed: by thread */
@@ -60,7 +60,7 @@ struct probity_blocks {
 void probity_blocks_set_role(const struct probity_blocks *blocks, struct probe_item *item,
                              const struct probity_event *event);
 
-/* The probe of a hit; NULL if out of memory. */
+/* Returns the probe of a hit, or NULL if out of memory. */
 static inline struct probe_item *probity_blocks_probe(struct probity_blocks *blocks,
                                                       const struct probity_event *event)
 {
@@ -71,12 +71,12 @@ static inline struct probe_item *probity_blocks_probe(struct probity_blocks *blo
     return item;
 }
 
-/* Finds or adds a pair; NULL if out of memory. thread NULL: for all threads. */
+/* Finds or adds a pair. thread NULL: for all threads. Returns NULL if out of memory. */
 struct pair_item *probity_blocks_pair_at(struct probity_blocks *blocks, struct probe_item *from,
                                          struct probe_item *to,
                                          const struct probity_thread_label *thread);
 
-/* Finds or adds the count of a probe and thread; NULL if out of memory. */
+/* Finds or adds the count of a probe and thread. Returns NULL if out of memory. */
 struct followed_item *probity_blocks_followed_at(struct probity_blocks *blocks,
                                                  const struct probe_item *from,
                                                  const struct probity_thread_label *thread);

@@ -81,7 +81,7 @@ static struct probe_item *same_probe(struct probity_blocks *blocks, const struct
     return (void *)probity_probes_same(&blocks->probes, &item->probe);
 }
 
-/* Whether a block is listed before another one: it took longer, or ended earlier. */
+/* Whether block a is listed before b: it took longer or, if equal, ended earlier. */
 static int is_before(const struct probity_blocks_instance *a,
                      const struct probity_blocks_instance *b)
 {
@@ -96,7 +96,7 @@ static int is_before(const struct probity_blocks_instance *a,
     return a->thread->thread < b->thread->thread;
 }
 
-/* Keeps the first `most` of both. */
+/* Keeps the `most` slowest of both. */
 static void join_slowest(struct probity_blocks_pair *to, const struct probity_blocks_pair *from,
                          size_t most)
 {

@@ -11,7 +11,7 @@
 #include "print/json.h"
 #include "probity.h"
 
-/* A probe's number is also written as text, like the name of a site, which may be "1". */
+/* Also writes a probe's number as text, like the name of a site, which may be "1". */
 static int put_probe(FILE *stream, const char *what, const struct probity_probe *probe)
 {
     fprintf(stream, "\"%s\": ", what);

@@ -31,7 +31,7 @@ static const struct probity_table_column usual_columns[COLUMNS] = {
     [P99] = {.width = 9, .rank = 3, .title = "p99", .what = PROBITY_BLOCKS_P99},
     [MAX] = {.width = 9, .rank = 5, .title = "max", .what = PROBITY_BLOCKS_MAX}};
 
-/* A table while it is written. */
+/* A table that is being written. */
 struct table {
     FILE *stream;
     const struct probity_blocks_layout *layout;
@@ -108,8 +108,7 @@ static void put_times(const struct table *table, const struct probity_blocks_pai
                  column >= MIN || pair->cpu_calls > 0);
 }
 
-/* When an instance started, in seconds since recording started, as --since and the log count
- * them. */
+/* Prints when an instance started, in seconds since recording started, like --since and the log. */
 static void put_instance(const struct table *table, const struct probity_blocks_instance *instance)
 {
     FILE *stream = table->stream;

@@ -36,7 +36,7 @@ static int add_item(struct probity_compare *compare, int side, struct probity_co
         if (error == 0)
             row->results[i].values[side][compare->side_counts[side] - 1] = item->values[i];
     }
-    /* Not after each run, to keep the cost low. */
+    /* Only once there are twice as many, to keep the cost low. */
     return error == 0 ? bound(compare, 2) : error;
 }
 
@@ -98,7 +98,7 @@ static int is_matching(const struct probity_compare *compare, const struct probi
     return 1;
 }
 
-/* A run whose requests are unknown would look like one without requests. */
+/* A run whose requests are unknown would otherwise look like one without requests. */
 static int is_compared(struct probity_compare *compare, const struct probity_compare_row *row)
 {
     if (!is_matching(compare, row))
@@ -109,7 +109,7 @@ static int is_compared(struct probity_compare *compare, const struct probity_com
     return 0;
 }
 
-/* From here on the rows are an array, without those that were not requested. */
+/* Turns the rows into an array, without those that were not requested. */
 static int collect_rows(struct probity_compare *compare)
 {
     int error = bound(compare, 1);
@@ -133,7 +133,7 @@ static int collect_rows(struct probity_compare *compare)
     return 0;
 }
 
-/* Finds the first run of `other` that differs from the first run of `side`; skips unknown
+/* Finds the first run of `other` that differs from the first run of `side`, ignoring unknown
  * values. */
 static void find_difference(struct probity_compare *compare, int what, int side, int other)
 {
@@ -237,7 +237,7 @@ size_t probity_compare_least_runs(const struct probity_compare *compare)
     return probity_runs_least(1 - compare->options.confidence);
 }
 
-/* One-sided, so half the p-value of a two-sided test. */
+/* The test is one-sided: its p-value is half that of a two-sided one. */
 size_t probity_compare_limit_runs(const struct probity_compare *compare)
 {
     double tests = (double)(compare->limit_tests > 0 ? compare->limit_tests : 1);

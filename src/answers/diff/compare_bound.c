@@ -2,10 +2,10 @@
  *
  * compare_bound.c: limits the number of blocks. A program whose probes follow each other in any
  * order has a block for every pair of probes, most of which take too little time to be worth a
- * test. A block that was left out stays out in later runs, because its earlier values are gone.
+ * test. A block that is left out stays out in later runs, because its earlier values are gone.
  *
- * Of blocks left out only the hash is kept, in a table that is not base/hashtable.h: there may be
- * millions, and an item there would take five times the memory.
+ * Only the hashes of these blocks are kept. There may be millions, and in base/hashtable.h each
+ * would take five times the memory, so they have their own table.
  */
 #include "answers/diff/compare_bound.h"
 
@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "probity.h"
 
-/* Hash of a block's key, never 0. */
+/* Returns the hash of a block's key, never 0. */
 static uint64_t hash_of(const struct probity_compare_item *item)
 {
     return probity_hash_text(item->instance, item->name) | 1;
@@ -101,7 +101,7 @@ static int compare_candidates(const void *left, const void *right)
     return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* Other rows keep their order and precede the blocks. */
+/* Separates the blocks from the other rows, which come first and keep their order. */
 static void split(struct probity_compare_table *table, const char *const *wanted,
                   struct candidate *ret_blocks)
 {

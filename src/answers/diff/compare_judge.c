@@ -12,11 +12,11 @@
 /* ---- One statistic -----------------------------------------------------------------------------
  */
 
-/* The known values and their logarithms; a 0 counts as one half there. */
+/* The known values and their logarithms, where 0 is treated as one half. */
 struct workspace {
     double *values[PROBITY_COMPARE_SIDES], *logs[PROBITY_COMPARE_SIDES];
     double reach;                 /* half the width of intervals */
-    struct probity_demand demand; /* of the significance level, set once tests are counted */
+    struct probity_demand demand; /* for significance, set once tests are counted */
 };
 
 static struct probity_samples take_samples(const struct probity_compare *compare,
@@ -73,7 +73,7 @@ static int measure(struct probity_compare *compare, const struct workspace *spac
     return 0;
 }
 
-/* Taken from the interval, if any, which is robust against a single outlier. */
+/* The spread is taken from the interval, if any, which is robust against a single outlier. */
 static double spread_of(const struct probity_compare *compare, const struct workspace *space,
                         struct probity_compare_result *result)
 {
@@ -121,8 +121,8 @@ static void judge(const struct probity_compare *compare, const struct workspace 
 /* ---- All rows ----------------------------------------------------------------------------------
  */
 
-/* A run that did not call the function has 0 calls and no times; if no run of the side did, the
- * side has no values. */
+/* A run that did not call the function has 0 calls and no times. If no run of the side called it,
+ * the side has no values. */
 static int complete_row(struct probity_compare *compare, struct probity_compare_row *row)
 {
     int error = 0;
@@ -157,7 +157,7 @@ static int measure_rows(struct probity_compare *compare, const struct workspace 
     return error;
 }
 
-/* A row that could not be significant in any order of the runs does not count as a test. */
+/* A row does not count as a test if no order of the runs could make it significant. */
 static int adjust_rows(struct probity_compare *compare)
 {
     double *p = calloc(compare->tests + 1, sizeof *p);
@@ -181,8 +181,8 @@ static int adjust_rows(struct probity_compare *compare)
     return error;
 }
 
-/* p-value of the hypothesis that the change does not exceed the limit. Scaling by whole percents
- * keeps whole values whole, so that a value exactly at the limit is a tie. */
+/* Computes the p-value of the hypothesis that the change does not exceed the limit. Scaling by
+ * whole percents keeps whole values whole, so that a value exactly at the limit is a tie. */
 static int test_limit(struct probity_compare *compare, const struct workspace *space,
                       struct probity_compare_row *row, const struct probity_compare_limit *limit,
                       double *ret_p)
@@ -223,8 +223,8 @@ size_t probity_compare_limited(const struct probity_compare *compare, size_t lim
     return count;
 }
 
-/* Holm's method bounds the probability of any false alarm among the rows, because a violated limit
- * may block a release. */
+/* Uses Holm's method, which bounds the probability of any false alarm among the rows, because a
+ * violated limit may block a release. */
 static int test_limits(struct probity_compare *compare, const struct workspace *space)
 {
     size_t limits = compare->options.limit_count, all = limits * compare->row_count, count = 0;

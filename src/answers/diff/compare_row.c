@@ -32,7 +32,7 @@ void probity_compare_row_release(struct probity_compare_row *row)
     probity_compare_item_release(&row->item);
 }
 
-/* Until finish, result->runs is the allocated number of runs. */
+/* Until finish, result->runs is the number of runs allocated. */
 int probity_compare_reserve(struct probity_compare_result *result, int side, size_t runs)
 {
     if (result->runs[side] >= runs)

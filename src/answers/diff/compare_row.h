@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * compare_row.h: one function, block or kind of request in a comparison, with its values in all
- * runs of both sides and, once it is judged, the results.
+ * runs of both sides and, after the tests, its results.
  */
 #ifndef PROBITY_ANSWERS_DIFF_COMPARE_ROW_H
 #define PROBITY_ANSWERS_DIFF_COMPARE_ROW_H
@@ -22,7 +22,7 @@ enum probity_compare_verdict {
     PROBITY_COMPARE_ADDED    /* absent from all runs of the base side */
 };
 
-/* "inconclusive", "same", "faster", ..., or for calls "fewer" and "more". */
+/* Returns "inconclusive", "same", "faster", ..., or for calls "fewer" and "more". */
 const char *probity_compare_verdict_name(enum probity_compare_verdict verdict,
                                          enum probity_compare_statistic statistic);
 
@@ -41,7 +41,7 @@ struct probity_compare_result {
 };
 
 struct probity_compare_row {
-    struct probity_compare_item item; /* as in the newest run, without its values */
+    struct probity_compare_item item; /* from the newest run, without its values */
     double quantile_error; /* maximum relative error of ratios of medians and p99 */
     struct probity_compare_result results[PROBITY_COMPARE_STATISTICS];
     uint32_t exceeds;  /* bit i: limit i is exceeded significantly */

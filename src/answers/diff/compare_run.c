@@ -60,7 +60,8 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Text from the traced program. The zeros between arguments of a command line become spaces. */
+/* Returns text from the traced program. The zeros between the arguments of a command line become
+ * spaces. */
 static char *text_of(const struct probity_text *text)
 {
     size_t length = text->bytes != NULL ? text->length : 0;
@@ -78,7 +79,7 @@ static char *clock_text(const struct probity_info *info)
         info->clock == PROBITY_CLOCK_TSC || info->clock == PROBITY_CLOCK_CNTVCT;
     char *text = NULL;
 
-    /* Strict order makes a record cost more and changes the times of short scopes. */
+    /* Strict order makes each record cost more and changes the times of short scopes. */
     if (asprintf(&text, "%s%s", clocks[info->clock < 4 ? info->clock : 0],
                  is_counter && info->flags & PROBITY_INFO_ORDERED ? ", strict order" : "") < 0)
         return NULL;
@@ -208,8 +209,8 @@ int probity_compare_run_add(struct probity_compare_run *run,
                : PROBITY_ERROR_MEMORY;
 }
 
-/* Puts functions with equal keys next to each other, ordered by line. A place that was looked up in
- * the program is not part of the key: the program may have been replaced since the run. */
+/* Sorts functions with equal keys next to each other, by line. A place that was looked up in the
+ * program is not part of the key, because the program may have been replaced since the run. */
 static int compare_functions(const void *left, const void *right)
 {
     const struct probity_report_function *one = left, *other = right;
@@ -358,7 +359,7 @@ struct levels {
 
 static void take_levels(struct levels *levels, const struct probity_event *event)
 {
-    /* A reader that skips the rest may repeat the latest declaration. */
+    /* A reader that skips events may repeat the latest declaration. */
     if (event->kind != PROBITY_EVENT_LEVELS || event->payload_bytes < 2 ||
         levels->used + 16 > sizeof levels->text || event->tick == levels->tick)
         return;
@@ -369,7 +370,7 @@ static void take_levels(struct levels *levels, const struct probity_event *event
                                      event->payload[1]);
 }
 
-/* What one pass over a trace computes. */
+/* The results of one pass over a trace. */
 struct pass {
     struct probity_report *report;
     struct probity_blocks *blocks;
@@ -387,7 +388,7 @@ static int put_event(struct pass *pass, const struct probity_event *event)
 }
 
 /* end_ns: the end of the range. Once all calls that began in the range have ended, later records
- * are left out if possible. */
+ * are skipped if possible. */
 static int read_events(struct probity_reader *reader, uint64_t end_ns, struct pass *pass)
 {
     const struct probity_event *event;
@@ -402,7 +403,7 @@ static int read_events(struct probity_reader *reader, uint64_t end_ns, struct pa
     }
     if (error == 0 && got < 0)
         return got;
-    /* The profile is not among the events. */
+    /* Profiles are not events, so they are read separately. */
     return error == 0 ? probity_report_read(pass->report, reader) : error;
 }
 
@@ -418,7 +419,7 @@ static int fill_run(const struct pass *pass, int is_cpu_known, struct probity_co
     return error == 0 ? probity_compare_run_add_requests(run, &pass->requests) : error;
 }
 
-/* The facts come last: only after the events is it known how complete the trace is. */
+/* The facts come last, because whether the trace is complete is known only after all events. */
 static int make_run(struct probity_reader *reader, uint64_t end_ns, struct pass *pass,
                     struct probity_compare_run *ret_run)
 {

@@ -15,9 +15,9 @@
 /* Statistics of a function, block or kind of request; times in ns, except calls. */
 enum probity_compare_statistic {
     PROBITY_COMPARE_CALLS,
-    PROBITY_COMPARE_SELF, /* of functions only */
+    PROBITY_COMPARE_SELF, /* functions only */
     PROBITY_COMPARE_TOTAL,
-    PROBITY_COMPARE_CPU, /* of functions: self time; not of requests, which change threads */
+    PROBITY_COMPARE_CPU, /* functions: self time; none for requests, which change threads */
     PROBITY_COMPARE_MEAN,
     PROBITY_COMPARE_MEDIAN,
     PROBITY_COMPARE_P99,
@@ -26,8 +26,8 @@ enum probity_compare_statistic {
 
 const char *probity_compare_statistic_name(enum probity_compare_statistic statistic);
 
-/* Accepts these names, and p50 for the median. PROBITY_COMPARE_STATISTICS if the name is
- * unknown. */
+/* Parses one of these names, or p50 for the median. Returns PROBITY_COMPARE_STATISTICS if the name
+ * is unknown. */
 enum probity_compare_statistic probity_compare_statistic_parse(const char *name);
 
 enum probity_compare_kind {
@@ -37,14 +37,14 @@ enum probity_compare_kind {
     PROBITY_COMPARE_KINDS
 };
 
-/* "function", "block", "request". */
+/* Returns "function", "block" or "request". */
 const char *probity_compare_kind_name(enum probity_compare_kind kind);
 
 /* A function, block or kind of request, identified across runs by all fields but line, values and
  * quantile_error. */
 struct probity_compare_item {
     enum probity_compare_kind kind;
-    char *name;      /* for a block, "a -> b"; for a request, the probe at which it begins */
+    char *name;      /* for a block, "a -> b"; for a request, its first probe */
     char *signature; /* for a block or request, its name with probe names; not part of the key */
     char *file, *object; /* without directories; "" except for a function */
     uint32_t line;
@@ -71,7 +71,7 @@ enum probity_compare_environment {
     PROBITY_COMPARE_ENVIRONMENTS
 };
 
-/* "CPU model". */
+/* Returns a name, such as "CPU model". */
 const char *probity_compare_environment_name(int environment);
 
 struct probity_compare_run {
@@ -81,19 +81,19 @@ struct probity_compare_run {
     char *label; /* "" if there is none */
     char *why;   /* why the run is complete or not */
     int is_complete, is_damaged; /* is_damaged: also if the trace has no end */
-    int has_requests; /* 0: its requests are unknown: it was stored without them */
+    int has_requests; /* 0: unknown, because it was stored without them */
     char *environment[PROBITY_COMPARE_ENVIRONMENTS]; /* "" if unknown */
     struct probity_compare_item *items;
     size_t item_count, item_room;
 };
 
-/* Reads the rest of one trace from its reader: events in [from_ns, to_ns) of CLOCK_REALTIME; both
- * 0: all. Returns 0, PROBITY_ERROR_MEMORY or an error of probity_reader_next(). The caller releases
- * the run, except on failure. */
+/* Reads the remaining events of one trace in [from_ns, to_ns) of CLOCK_REALTIME; both 0: all.
+ * Returns 0, PROBITY_ERROR_MEMORY or an error of probity_reader_next(). The caller releases the
+ * run, except on failure. */
 int probity_compare_run_read(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns,
                              struct probity_compare_run *ret_run);
 
-/* Fills a run from the facts of a trace, without items. Returns as above. */
+/* Fills a run from the facts of a trace, without items. Returns the same as above. */
 int probity_compare_run_describe(const struct probity_trace_facts *facts,
                                  struct probity_compare_run *ret_run);
 
@@ -103,11 +103,11 @@ struct probity_report;
 int probity_compare_run_add_report(struct probity_compare_run *run, struct probity_report *report,
                                    int is_cpu_known);
 
-/* Adds all pairs of blocks. Returns as above. */
+/* Adds all pairs of blocks. Returns the same as above. */
 struct probity_blocks;
 int probity_compare_run_add_blocks(struct probity_compare_run *run, struct probity_blocks *blocks);
 
-/* Adds all kinds of requests, and marks them as known. Returns as above. */
+/* Adds all kinds of requests, and marks them as known. Returns the same as above. */
 struct probity_request_times;
 int probity_compare_run_add_requests(struct probity_compare_run *run,
                                      const struct probity_request_times *requests);

@@ -11,12 +11,12 @@
 
 struct probity_compare {
     struct probity_compare_options options;
-    struct probity_compare_run *runs[PROBITY_COMPARE_SIDES]; /* without items */
+    struct probity_compare_run *runs[PROBITY_COMPARE_SIDES]; /* without their items */
     size_t side_counts[PROBITY_COMPARE_SIDES];
-    /* The first difference within each side, and between them. */
+    /* The first difference within each side and between the sides. */
     struct probity_compare_difference differences[3 * PROBITY_COMPARE_ENVIRONMENTS];
     size_t difference_count;
-    struct probity_compare_table all; /* until finish */
+    struct probity_compare_table all; /* all rows, until finish */
     struct probity_compare_left left;
     size_t without_requests; /* number of runs whose requests are unknown */
     size_t requests_left;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare_table.c: the table of rows. Functions are matched by properties that survive a change or
- * a build elsewhere: name, signature, and file without its directory, but not line. Blocks and
- * requests are matched by the numbers of their probes, or the names of sites.
+ * compare_table.c: the table of rows. Functions are matched by properties that survive changes and
+ * builds elsewhere: name, signature, and file without its directory, but not line. Blocks and
+ * requests are matched by the numbers of their probes or the names of their sites.
  */
 #include "answers/diff/compare_table.h"
 

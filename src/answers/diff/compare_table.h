@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare_table.h: the rows of a comparison, found by what identifies a function, block or kind of
- * request across runs.
+ * compare_table.h: the rows of a comparison, which are found by the properties that identify a
+ * function, block or kind of request across runs.
  */
 #ifndef PROBITY_ANSWERS_DIFF_COMPARE_TABLE_H
 #define PROBITY_ANSWERS_DIFF_COMPARE_TABLE_H
@@ -15,7 +15,7 @@ struct probity_compare_table {
     size_t block_count; /* how many of the rows are blocks */
 };
 
-/* Finds or adds a row, which takes over the item's texts. NULL if out of memory. */
+/* Finds or adds a row, which takes ownership of the item's texts. Returns NULL if out of memory. */
 struct probity_compare_row *probity_compare_table_at(struct probity_compare_table *table,
                                                      struct probity_compare_item *item);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_columns.c: the figures of a statistic; a comparison as CSV and as one JSON object.
+ * diff_columns.c: columns of a statistic; writes a comparison as CSV and as one JSON object.
  */
 #include <math.h>
 
@@ -75,7 +75,7 @@ const struct probity_column probity_diff_columns[PROBITY_DIFF_COLUMNS] = {
     [PROBITY_DIFF_RUNS_NEEDED] = {"runs_needed", runs_needed},
     [PROBITY_DIFF_KIND] = {"kind", kind}};
 
-/* Values that JSON has once for each row. */
+/* Values that the JSON has once per row. */
 COLUMN(signature, text, row->row->item.signature)
 COLUMN(line_or_0, count, row->row->item.line)
 COLUMN(object, text, row->row->item.object)
@@ -115,7 +115,6 @@ static const struct {
 /* ---- CSV ---------------------------------------------------------------------------------------
  */
 
-/* Returns whether a line was written. */
 int probity_diff_is_shown(const struct probity_diff_layout *layout,
                           const struct probity_compare *compare,
                           const struct probity_compare_row *row, int statistic)
@@ -135,6 +134,7 @@ const char *probity_diff_where(const struct probity_compare_difference *differen
                                                           : "new";
 }
 
+/* Returns 1 if any line was written. */
 static int put_row(FILE *stream, const struct probity_diff_layout *layout,
                    const struct probity_compare *compare, const struct probity_compare_row *row)
 {

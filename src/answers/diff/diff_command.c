@@ -30,7 +30,7 @@ struct diff_call {
     struct cli_patterns patterns[PROBITY_COMPARE_KINDS];
 };
 
-/* The first three values are sort orders, the others statistics. */
+/* The first three values are sort orders, the others are statistics. */
 static int take_order(const struct cli_given *given)
 {
     struct diff_call *call = given->at;
@@ -93,7 +93,7 @@ static int take_limit(const struct cli_given *given)
     return cli_limit_parse(given->command, &call->limits, given->value);
 }
 
-/* CSV has no field for a note that a run is incomplete. */
+/* CSV has no field to note that a run is incomplete. */
 static int take_form(const struct cli_given *given)
 {
     struct diff_call *call = given->at;
@@ -131,7 +131,8 @@ static int print_diff(void *context, FILE *stream, int has_color)
     return 0;
 }
 
-/* A limit that matches nothing, because a name is misspelled or gone, would never fail. */
+/* Finds a limit that matches nothing, because a name is misspelled or no longer exists: it would
+ * never fail. */
 static int find_idle_limit(const struct diff_call *call)
 {
     for (size_t i = 0; i < call->limits.count; i++) {
@@ -142,7 +143,7 @@ static int find_idle_limit(const struct diff_call *call)
     return CLI_OK;
 }
 
-/* The first pattern that matches no row, or NULL. */
+/* Returns the first pattern that matches no row, or NULL. */
 static const char *idle_pattern(const struct diff_call *call, enum probity_compare_kind kind)
 {
     size_t count;

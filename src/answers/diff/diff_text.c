@@ -15,7 +15,7 @@
 #include "print/text.h"
 #include "print/time_text.h"
 
-/* For terminals; from a thousand runs on, longer verdicts shift their lines. */
+/* For terminals. With a thousand runs or more, longer verdicts shift their lines. */
 enum { CHANGE_BYTES = 32, VERDICT_COLUMNS = 26, VERDICT_COLUMNS_NARROW = 22 };
 
 enum what { BASE, NEW, CHANGE, INTERVAL, TEST, VERDICT, OF, COLUMNS };
@@ -29,7 +29,7 @@ static const struct probity_table_column usual_columns[COLUMNS] = {
     [VERDICT] = {.width = 2 + VERDICT_COLUMNS, .title = "verdict"},
     [OF] = {.width = 6, .title = "of"}};
 
-/* A table while it is written. */
+/* A table that is being written. */
 struct table {
     FILE *stream;
     const struct probity_diff_layout *layout;
@@ -43,7 +43,7 @@ static void put_safe(FILE *stream, const char *text)
     probity_report_put_safe(stream, text, strlen(text));
 }
 
-/* A ratio as a change in percent; large ones without decimals. */
+/* Formats a ratio as a change in percent; large changes have no decimals. */
 static const char *change_text(double ratio, char *ret_text)
 {
     double percent = 100 * (ratio - 1);
@@ -145,7 +145,7 @@ static const struct probity_table_cell cells[COLUMNS] = {
  */
 
 /* File and line distinguish functions with equal names. Names of blocks and requests are unique,
- * and there may be very many. */
+ * and the table may have very many. */
 static void put_name(FILE *stream, const struct probity_compare *compare,
                      const struct probity_compare_item *item)
 {
@@ -225,7 +225,7 @@ static void put_head(const struct table *table)
     fprintf(stream, "  %s%s\n", title_of(compare), end);
 }
 
-/* Returns the number of rows left out that have a line to show. */
+/* Returns the number of omitted rows that have a line to show. */
 static size_t put_rows(const struct table *table)
 {
     const struct probity_diff_layout *layout = table->layout;
@@ -303,7 +303,7 @@ static void put_error(FILE *stream, const struct probity_compare *compare)
                 "smaller changes may be missed\n", rough, count, 100 * most);
 }
 
-/* Differences within a side are worse: its runs should be repetitions of each other. */
+/* Differences within a side are worse, because its runs should be repetitions of each other. */
 static void put_differences(FILE *stream, const struct probity_compare *compare)
 {
     size_t count;

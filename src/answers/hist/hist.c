@@ -21,7 +21,7 @@ static uint64_t row_of(struct scale scale, uint64_t value)
     return scale.is_linear ? value >> scale.bits : probity_histogram_step(scale.bits, value);
 }
 
-/* The lower bound of a row; UINT64_MAX for the row after the last. */
+/* Returns the lower bound of a row, or UINT64_MAX for the row after the last. */
 static uint64_t least_of(struct scale scale, uint64_t row)
 {
     if (scale.is_linear)
@@ -83,7 +83,7 @@ int probity_hist_make(const struct probity_hist_values *given, int is_linear, si
     struct probity_hist_values values = *given;
     int error = 0;
 
-    /* The number of rows would wrap if max were less than min. */
+    /* If max were less than min, the number of rows would wrap. */
     if (values.max < values.min)
         values.max = values.min;
     struct probity_hist hist = {.count = values.fine->count, .min = values.min, .max = values.max};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hist.h: reduces fine-grained counts to a histogram of a few rows. Row bounds are also bucket
- * bounds, so each value is in the right row. Prints nothing.
+ * hist.h: reduces fine-grained counts to a histogram of a few rows. The bounds of rows are also
+ * bounds of buckets, so each value counts in the right row. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_HIST_HIST_H
 #define PROBITY_ANSWERS_HIST_HIST_H
@@ -11,7 +11,7 @@
 
 #include "analysis/histogram.h"
 
-/* Counts values in [least, end), or including `end` if that is UINT64_MAX. */
+/* The number of values in [least, end), including `end` if it is UINT64_MAX. */
 struct probity_hist_row {
     uint64_t least, end, count;
 };
@@ -29,16 +29,16 @@ struct probity_hist {
     size_t row_count;
 };
 
-/* The values to show, and their minimum and maximum. */
+/* The values to show, with their minimum and maximum. */
 struct probity_hist_values {
     const struct probity_histogram *fine;
     uint64_t sum, min, max;
 };
 
-/* On a log scale, each power of two has 1, 2, 4 ... or 128 rows of equal width; on a linear one,
- * all rows have the same width. Uses as many rows as rows_max permits, but at least one for each
- * power of two. Values outside [min, max] count in the nearest row; a max below min counts as min.
- * The caller releases the histogram. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Makes a histogram. On a log scale, each power of two has 1, 2, 4 ... or 128 rows of equal width;
+ * on a linear one, all rows have the same width. It has as many rows as rows_max permits, but at
+ * least one for each power of two. Values outside [min, max] count in the nearest row; a max below
+ * min is treated as min. The caller releases the histogram. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_hist_make(const struct probity_hist_values *given, int is_linear, size_t rows_max,
                       struct probity_hist *ret_hist);
 

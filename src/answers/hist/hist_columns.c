@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hist_columns.c: the figures of a histogram and of its rows; histograms as CSV and JSON.
+ * hist_columns.c: columns of a histogram and of its rows; writes histograms as CSV and JSON.
  */
 #include "answers/hist/hist_print.h"
 #include "answers/report/report_json.h"
@@ -46,7 +46,7 @@ static struct probity_cell error(const void *row)
     return probity_cell_real(((const struct probity_hist_entry *)row)->error, 8);
 }
 
-/* Values that only JSON has. */
+/* Values that are only in the JSON. */
 static const struct probity_column figures[] = {
     {"calls", calls},         {"calls_counted", counted}, {"calls_are_least", are_least},
     {"measured", measured},   {"min_ns", min},            {"mean_ns", mean},

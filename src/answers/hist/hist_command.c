@@ -15,10 +15,10 @@
 #include "print/text.h"
 #include "probity.h"
 
-/* The default fits a terminal; the maximum exceeds the number of fine buckets. */
+/* The default fits a terminal; the maximum exceeds the number of fine-grained buckets. */
 enum { ROWS_USUAL = 32, ROWS_MAX = 10000 };
 
-/* Bits for the measure. */
+/* Bits that select the measure. */
 enum { OF_SELF = 1, OF_CPU = 2, OF_OFF = 4 };
 
 struct hist_call {
@@ -78,7 +78,7 @@ static uint64_t count_pending(void *context)
     return call->report != NULL ? probity_report_pending(call->report) : 0;
 }
 
-/* Of calls or of blocks. */
+/* Calls or blocks of one part. */
 struct hist_part {
     struct probity_report *report;
     struct cli_blocks_part *blocks;
@@ -199,7 +199,7 @@ static int is_full(const struct hist_call *call)
     return call->limit > 0 && call->result.count >= call->limit;
 }
 
-/* A function's name, qualified with classes and namespaces. */
+/* Returns a function's name, qualified with classes and namespaces. */
 static char *qualified_name(const struct probity_function *function)
 {
     size_t bytes;
@@ -208,7 +208,7 @@ static char *qualified_name(const struct probity_function *function)
     return strndup(from, bytes);
 }
 
-/* Of a finished report. */
+/* Adds the functions of a finished report. */
 static int add_functions(struct hist_call *call)
 {
     size_t count;
@@ -230,7 +230,7 @@ static int add_functions(struct hist_call *call)
     return error;
 }
 
-/* Profile mode only counts the wall time of whole calls. */
+/* Profile mode counts only the wall time of whole calls. */
 static int finish_functions(struct hist_call *call, const struct probity_reader *reader)
 {
     int error = call->of == 0 ? cli_query_profiles(&call->answer, reader, call->report, NULL, NULL)

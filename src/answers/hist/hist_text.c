@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hist_text.c: draws bars. The fullest row has the longest one, and any row with a count gets at
- * least an eighth of a column.
+ * hist_text.c: draws bars. The fullest row has the longest bar, and each row with a count has a bar
+ * of at least an eighth of a column.
  */
 #include "answers/hist/hist_print.h"
 
@@ -13,7 +13,7 @@
 #include "print/text.h"
 #include "print/time_text.h"
 
-/* Widths of a line's parts: before the bar, and for all marks after it. */
+/* Widths of parts of a line: before the bar, and for all marks after it. */
 enum { HEAD_COLUMNS = 39, MARK_COLUMNS = 12, BAR_MIN = 10, EIGHTHS = 8 };
 
 enum { COLUMNS = 4 };

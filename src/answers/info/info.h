@@ -13,14 +13,14 @@
 /* ---- The facts ---------------------------------------------------------------------------------
  */
 
-enum { PROBITY_INFO_DIGITS = 12 }; /* of numbers with fractions, in JSON */
+enum { PROBITY_INFO_DIGITS = 12 }; /* of fractions in JSON */
 
 const char *probity_info_state_name(const struct probity_trace_facts *facts);
-/* mode: as in INFO. */
+/* mode: as in the INFO block. */
 const char *probity_info_mode_name(uint32_t mode);
 
-/* Strings from the traced program, in the order of the text. They may be absent and may contain
- * any bytes. */
+/* Strings from the traced program, in the order of the text output. They may be absent and may
+ * contain any bytes. */
 struct probity_info_string {
     const char *name, *title; /* in JSON; in text */
     int tag;
@@ -33,7 +33,7 @@ enum {
 };
 extern const struct probity_info_string probity_info_strings[PROBITY_INFO_STRINGS];
 
-/* Columns of a struct probity_trace_facts, by the objects of the JSON. */
+/* Columns of a struct probity_trace_facts, grouped by object of the JSON. */
 enum { PROBITY_INFO_PID, PROBITY_INFO_PARENT_PID, PROBITY_INFO_PROCESS_COLUMNS };
 extern const struct probity_column probity_info_process[PROBITY_INFO_PROCESS_COLUMNS];
 extern const struct probity_column probity_info_processors;
@@ -68,14 +68,15 @@ extern const struct probity_column probity_info_budget[PROBITY_INFO_BUDGET_COLUM
 /* ---- Their forms -------------------------------------------------------------------------------
  */
 
-/* CLOCK_REALTIME to the second in UTC, so that traces from several machines can be compared. */
+/* Formats CLOCK_REALTIME to the second in UTC, so that traces from several machines can be
+ * compared. */
 enum { PROBITY_INFO_TIME_BYTES = 64 };
 const char *probity_info_time_text(uint64_t ns, char ret_text[PROBITY_INFO_TIME_BYTES]);
 
-/* Lines "name  value". */
+/* Prints lines "name value". */
 void probity_info_text(FILE *stream, const struct probity_trace_facts *facts);
 
-/* An array with one object for each trace of the reader. Returns 0, PROBITY_ERROR_MEMORY or
+/* Prints an array with one object for each trace of the reader. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_WRITE. */
 int probity_info_json(FILE *stream, const struct probity_reader *reader);
 

@@ -50,7 +50,7 @@ const struct probity_info_string probity_info_strings[PROBITY_INFO_STRINGS] = {
 
 #define COLUMN(NAME, KIND, FROM) PROBITY_COLUMN(NAME, KIND, struct probity_trace_facts, FROM)
 
-/* From a text with a number in decimal. */
+/* Parses a decimal number. */
 static struct probity_cell number(const struct probity_text *text)
 {
     uint64_t count = 0;
@@ -111,7 +111,7 @@ static struct probity_cell bytes_per_record(const void *row)
                : probity_cell_unknown();
 }
 
-/* Names are written out, so that programs that read this do not depend on this file. */
+/* The names are literals, so that programs that read the JSON do not depend on identifiers here. */
 const struct probity_column probity_info_counts[PROBITY_INFO_COUNTS] = {
     [PROBITY_INFO_THREADS] = {"threads", threads},
     [PROBITY_INFO_HITS] = {"hits", hits},
@@ -270,8 +270,8 @@ static struct probity_cell held(const void *row)
                              : probity_cell_unknown();
 }
 
-/* Shares are null if the trace has no event about the whole program: it had no budget, or was
- * killed. */
+/* Shares are null if the trace has no event about the whole program, because it had no budget or
+ * was killed. */
 const struct probity_column probity_info_budget[PROBITY_INFO_BUDGET_COLUMNS] = {
     [PROBITY_INFO_PERCENT] = {"percent", percent},
     [PROBITY_INFO_COST_PERCENT] = {"cost_percent", cost_percent},

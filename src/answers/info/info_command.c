@@ -45,8 +45,8 @@ static int print_facts(const struct probity_reader *reader, int as_json)
     return CLI_OK;
 }
 
-/* Removes traces that cannot be opened, with a message. Returns CLI_OK, or the status of the last
- * one removed. */
+/* Removes traces that cannot be opened, with a message for each. Returns CLI_OK, or the status of
+ * the last one removed. */
 static int drop_bad(char **paths, size_t *count)
 {
     size_t kept = 0;
@@ -68,7 +68,7 @@ static int drop_bad(char **paths, size_t *count)
     return status;
 }
 
-/* The traces are prescanned, because only verified checksums justify "complete". */
+/* Prescans the traces, because only verified checksums justify "complete". */
 static int run_on(char **names, size_t count, int as_json)
 {
     struct probity_reader_options options = {.prescan = 1};

@@ -9,13 +9,13 @@
 #include "answers/report/report_json.h"
 #include "print/json.h"
 
-/* A string from the traced program, or null. */
+/* Returns a string from the traced program, or null. */
 static json_t *string(const struct probity_text *text)
 {
     return text->bytes != NULL ? probity_json_bytes(text->bytes, text->length) : json_null();
 }
 
-/* The command line, one string per argument. */
+/* Returns the command line, one string per argument. */
 static json_t *arguments(const struct probity_text *text)
 {
     json_t *list = json_array();
@@ -59,7 +59,7 @@ static json_t *program_of(const struct probity_trace_facts *facts)
     return object;
 }
 
-/* An object with a fact for each column. */
+/* Returns an object with a fact for each column. */
 static json_t *facts_of(const struct probity_trace_facts *facts,
                         const struct probity_column *columns, size_t count)
 {
@@ -74,7 +74,7 @@ static json_t *ns_of_units(uint64_t units)
     return json_real((double)units / PROBITY_COST_UNITS);
 }
 
-/* One measurement, as the trace has it. */
+/* Returns one measurement, as stored in the trace. */
 static json_t *measurement_of(const struct probity_cost *cost)
 {
     static const char *const moments[PROBITY_COST_MOMENTS] = {"start", "end", "parent"};
@@ -97,7 +97,7 @@ static json_t *measurement_of(const struct probity_cost *cost)
     return object;
 }
 
-/* null if not measured. */
+/* Returns null if it was not measured. */
 static json_t *overhead_of(const struct probity_trace_facts *facts)
 {
     static const enum probity_cost_moment in_order[] = {PROBITY_COST_START, PROBITY_COST_PARENT,
@@ -164,7 +164,7 @@ static json_t *reason_of(const struct probity_trace_facts *facts,
     return object;
 }
 
-/* null if the trace is not a dump. */
+/* Returns null if the trace is not a dump. */
 static json_t *dump_of(const struct probity_trace_facts *facts)
 {
     struct probity_dump dump;
@@ -232,7 +232,7 @@ static json_t *pair_of(const struct probity_host_pair *pair)
     return object;
 }
 
-/* The clock of a trace's host, and its links to others; null if it was not compared. */
+/* Returns the clock of a trace's host and its links to others, or null if it was not compared. */
 static json_t *alignment_of(const struct probity_hosts *hosts, size_t trace)
 {
     if (hosts == NULL)

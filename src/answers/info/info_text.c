@@ -26,8 +26,8 @@ static void put_line(FILE *stream, const char *name, const char *format, ...)
     fputc('\n', stream);
 }
 
-/* A string from the traced program, or several separated by zeros. Unprintable bytes must not reach
- * a terminal. */
+/* Prints a string from the traced program, or several separated by zeros. Unprintable bytes must
+ * not reach a terminal. */
 static void put_string(FILE *stream, const char *name, const struct probity_text *text)
 {
     if (text->bytes == NULL)
@@ -80,7 +80,7 @@ static void put_count(FILE *stream, const char *name, const struct probity_trace
     put_line(stream, name, "%" PRIu64, count_of(facts, column));
 }
 
-/* Only if it is known. */
+/* Prints a time if it is known. */
 static void put_time(FILE *stream, const char *name, const struct probity_trace_facts *facts,
                      int column)
 {
@@ -117,7 +117,8 @@ static void put_clocks(FILE *stream, const struct probity_trace_facts *facts)
                  " millionths", error.count);
 }
 
-/* Whether clock readings wait for earlier instructions; if not, how early they may be. */
+/* Prints whether clock readings wait for earlier instructions and, if not, how early they may
+ * be. */
 static void put_order(FILE *stream, const struct probity_trace_facts *facts)
 {
     const double unit = 1.0 / PROBITY_COST_UNITS;
@@ -144,7 +145,7 @@ static void put_range(FILE *stream, const char *name, struct probity_cost_range 
              (double)range.most * unit, of_what);
 }
 
-/* A line with the name of the previous line continues it and omits the name. */
+/* A line with the same name as the previous one continues it and omits the name. */
 static void put_costs(FILE *stream, const struct probity_trace_facts *facts)
 {
     static const char *const what[PROBITY_PARTS] = {
@@ -166,7 +167,7 @@ static void put_costs(FILE *stream, const struct probity_trace_facts *facts)
     }
 }
 
-/* What was left out to keep within the budget. */
+/* Prints what was left out to stay within the budget. */
 static void put_only_counted(FILE *stream, const struct probity_trace_facts *facts)
 {
     uint64_t functions = budget_of(facts, PROBITY_INFO_FUNCTIONS_COUNTED).count;
@@ -206,7 +207,7 @@ static void put_budget(FILE *stream, const struct probity_trace_facts *facts)
                  facts->budget.budget) * 100 / PROBITY_BUDGET_UNITS);
 }
 
-/* Shows every cause of loss, even if 0, because "none" is an answer, too. */
+/* Prints every cause of loss, even if 0, so that "none" is explicit. */
 static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
 {
     struct probity_cell per_record = probity_info_counts[PROBITY_INFO_PER_RECORD].cell(facts);
@@ -236,7 +237,7 @@ static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
         put_line(stream, "per record", "%.2f bytes", per_record.fraction);
 }
 
-/* The amount that met the condition: a time or, for rates and values, a number. */
+/* Prints the amount that met the condition: a time or, for rates and values, a number. */
 static void put_amount(FILE *stream, const struct probity_trace_facts *facts,
                        const struct probity_dump_reason *reason)
 {
@@ -252,7 +253,7 @@ static void put_amount(FILE *stream, const struct probity_trace_facts *facts,
         fprintf(stream, " took %.3f ms in thread %" PRIu32, ms, reason->tid);
 }
 
-/* The cause: what took how long, or the source of the request. */
+/* Prints the cause: what took how long, or the source of the request. */
 static void put_reason(FILE *stream, const struct probity_trace_facts *facts,
                        const struct probity_dump_reason *reason)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * coverage.c: traces count hits by the number of the site, this file by its name and location in
- * the source. The declarations in a trace, and its list of sites, map one to the other.
+ * coverage.c: traces count hits by the number of a site, this file by its name and source location.
+ * The declarations in a trace, and its list of sites, map one to the other.
  */
 #include "answers/list/coverage.h"
 
@@ -15,7 +15,7 @@
 #include "base/hashtable.h"
 #include "probity.h"
 
-/* Not a site but a location of a numbered probe. */
+/* A location of a numbered probe, not a site. */
 enum { PLACE = 0 };
 
 struct site_item {
@@ -23,7 +23,7 @@ struct site_item {
     struct probity_coverage_site site;
     int is_joined;    /* counted with another item */
     char *given_name; /* a numbered probe's name, or NULL */
-    char *object;     /* from the list only, else NULL */
+    char *object;     /* only from the list, else NULL */
     char texts[];
 };
 
@@ -31,7 +31,7 @@ struct counter {
     struct probity_link link;
     uint64_t key; /* trace, kind of number, number */
     uint64_t hits, counted;
-    uint64_t off_ns; /* since when the site is switched off; 0: it is on */
+    uint64_t off_ns; /* when the site was switched off; 0: it is on */
     struct site_item *item; /* NULL: not declared yet */
 };
 
@@ -45,7 +45,7 @@ struct probity_coverage {
 /* ---- Sites -------------------------------------------------------------------------------------
  */
 
-/* Identity of a site. A numbered probe is identified by its number alone. */
+/* Identity of a site; for a numbered probe, just its number. */
 struct identity {
     uint32_t kind, line, number;
     const char *name, *file, *within, *signature, *object;
@@ -63,7 +63,7 @@ static uint64_t hash_of(const struct identity *identity)
     return probity_hash(hash);
 }
 
-/* Traces do not say which library a named site is in, so all libraries count as one. */
+/* Traces do not record which library a named site is in, so all libraries count as one. */
 static int is_same(const struct probity_coverage_site *site, const struct identity *identity,
                    int whatever_object)
 {
@@ -189,7 +189,7 @@ static struct counter *add_counter(struct probity_coverage *coverage, uint64_t k
     return counter;
 }
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 static struct counter *counter_of(struct probity_coverage *coverage, uint32_t trace, int is_site,
                                   uint32_t number)
 {
@@ -207,8 +207,8 @@ static struct counter *counter_of(struct probity_coverage *coverage, uint32_t tr
 /* The maximum size of texts in an event. */
 enum { TEXT_BYTES = 2048 };
 
-/* Reads a text preceded by its u16 length into `ret_text`, zero-terminated. Returns the address
- * after it, or NULL. */
+/* Reads a text after its u16 length into `ret_text`, zero-terminated. Returns the address after it,
+ * or NULL. */
 static const uint8_t *take_text(const uint8_t *at, const uint8_t *end, char ret_text[TEXT_BYTES])
 {
     if (at == NULL || end - at < 2)
@@ -261,8 +261,8 @@ static struct site_item *number_item(struct probity_coverage *coverage, uint32_t
     return find_item(coverage, &identity);
 }
 
-/* Called for a numbered probe's first hit, and for its first hit after it was named; the first name
- * is kept. */
+/* Called for the first hit of a numbered probe, and for its first hit after it was named. Keeps the
+ * first name. */
 static __attribute__((noinline)) int take_number(struct probity_coverage *coverage,
                                                  struct counter *counter,
                                                  const struct probity_event *event)
@@ -320,7 +320,7 @@ static int is_within(const struct probity_coverage *coverage, uint64_t wall_ns)
 
 static int take_budget(struct probity_coverage *coverage, const struct probity_event *event)
 {
-    /* Relaxed: the thread that reads ahead may set it meanwhile. */
+    /* Relaxed: the thread that reads ahead may set it at the same time. */
     if (event->function == NULL ||
         !__atomic_load_n(&event->function->is_least, __ATOMIC_RELAXED))
         return 0;
@@ -362,7 +362,7 @@ static int take_switched(struct probity_coverage *coverage, const struct probity
 
 int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event)
 {
-    /* A function with FN_ENTRY is in the trace only once it has reached a checkpoint. */
+    /* A function with FN_ENTRY appears in the trace only when it reaches a checkpoint. */
     int is_late_call = event->kind == PROBITY_EVENT_CHECKPOINT && event->entered_tick != 0;
 
     if (event->kind == PROBITY_EVENT_SITE)
@@ -389,7 +389,7 @@ int probity_coverage_add_profiled(struct probity_coverage *coverage,
                       profiled->calls, profiled->counted);
 }
 
-/* The declaration of a named site does not say which library it is in. */
+/* The declaration of a named site does not include its library. */
 static int set_object(struct site_item *item, const char *object)
 {
     if (item->site.kind != PROBITY_LISTED_NAMED || strcmp(item->site.object, object) == 0)
@@ -428,7 +428,7 @@ int probity_coverage_list(struct probity_coverage *coverage,
 /* ---- Finishing ---------------------------------------------------------------------------------
  */
 
-/* A site whose declaration was lost, or did not fit in memory. */
+/* Returns the item of a site whose declaration was lost or did not fit in memory. */
 static struct site_item *lost_item(struct probity_coverage *coverage, uint32_t number)
 {
     char name[24];

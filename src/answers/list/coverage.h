@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * coverage.h: the sites that are compiled in, with their hit counts. Sites with equal names are
- * merged across traces. Memory: the sites, and the numbers that traces use for them. Prints
+ * merged across traces. Memory: one entry per site, and per number that a trace uses for it. Prints
  * nothing.
  */
 #ifndef PROBITY_ANSWERS_LIST_COVERAGE_H
@@ -12,21 +12,21 @@
 
 #include "reader/reader.h"
 
-/* A named site or a function at one location in the source, or a numbered probe anywhere. Texts are
- * never NULL. */
+/* A named site or function at one source location, or a numbered probe at any. Texts are never
+ * NULL. */
 struct probity_coverage_site {
     uint32_t kind;   /* PROBITY_LISTED_NAMED, _NUMBERED or _FUNCTION */
     int is_listed;   /* 0: known only from its hits */
     uint32_t line, number, level;
-    uint32_t places; /* of a numbered probe: how many locations it has; the first is shown */
+    uint32_t places; /* of a numbered probe: number of locations; the first is shown */
     int is_cxx, is_deferred;
-    const char *name; /* the name that the program gave a numbered probe, or "" */
+    const char *name; /* a numbered probe's name in the program, or "" */
     const char *file, *within, *signature, *object;
     uint64_t hits; /* for a function, its calls */
-    uint64_t counted; /* part of them: only counted because of PROBITY_BUDGET */
+    uint64_t counted; /* those only counted because of PROBITY_BUDGET */
     int has_entries_only; /* of a function: the ends of its calls are not recorded */
-    int is_least;     /* there were more: the budget had the function's hooks removed, or the site
-                       * was switched off */
+    int is_least;     /* `hits` is a lower bound: the budget removed the hooks, or the site was
+                       * switched off */
 };
 
 struct probity_coverage;
@@ -35,28 +35,29 @@ struct probity_coverage;
  * PROBITY_ERROR_MEMORY. */
 int probity_coverage_open(uint64_t from_ns, uint64_t to_ns, struct probity_coverage **ret_coverage);
 
-/* Takes the next event in time order: counts hits and scopes, and remembers declared sites. Returns
- * 0 or PROBITY_ERROR_MEMORY. */
+/* Takes the next event in time order: counts hits and scopes, and stores declared sites. Returns 0
+ * or PROBITY_ERROR_MEMORY. */
 int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event);
 
 /* Adds the counts of profile mode. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_coverage_add_profiled(struct probity_coverage *coverage,
                                   const struct probity_profiled *profiled);
 
-/* A function's calls, counted elsewhere. */
+/* A function's calls that were counted elsewhere. */
 struct probity_coverage_calls {
     const struct probity_function *function; /* NULL: its declaration was lost */
-    uint32_t number;                         /* of its site, if lost */
+    uint32_t number;                         /* of its site, if the declaration was lost */
     uint64_t calls, counted;
     int has_entries_only, is_least;
 };
 
-/* Adds them. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds calls. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_coverage_add_calls(struct probity_coverage *coverage,
                                const struct probity_coverage_calls *calls);
 
-/* Adds hits of a probe, counted elsewhere. For a named probe, name and location are used; for a
- * numbered one, the number and, if not empty, the name. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds hits of a probe that were counted elsewhere. A named probe is identified by name and
+ * location, a numbered one by its number; the name, if not empty, is added. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_coverage_add_hits(struct probity_coverage *coverage,
                               const struct probity_listed_site *probe, uint64_t hits);
 
@@ -64,7 +65,7 @@ int probity_coverage_add_hits(struct probity_coverage *coverage,
 int probity_coverage_list(struct probity_coverage *coverage,
                           const struct probity_listed_site *site);
 
-/* In the order of the choices of --sort. */
+/* In the order in which --sort lists them. */
 enum probity_coverage_key {
     PROBITY_COVERAGE_PLACE, /* library, file, line */
     PROBITY_COVERAGE_HITS,  /* largest first */
@@ -84,7 +85,7 @@ void probity_coverage_sort(const struct probity_coverage_site **sites, size_t co
 
 struct probity_coverage_total {
     uint64_t listed, hit; /* hit: number of listed sites that were hit */
-    uint64_t besides;     /* sites that were hit, but not listed */
+    uint64_t besides;     /* sites that were hit but are not listed */
 };
 
 struct probity_coverage_total

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * coverage_sort.c: sorts a list of sites. Ties are broken by location, so that every order is
- * reproducible.
+ * coverage_sort.c: sorts a list of sites. Sites with equal keys are sorted by location, so that
+ * every order is reproducible.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* The executable first; sites without a location last. */
+/* Sorts the executable first and sites without a location last. */
 static int compare_places(const struct probity_coverage_site *a,
                           const struct probity_coverage_site *b)
 {
@@ -72,7 +72,7 @@ static int by_kind(const void *left, const void *right)
     return order != 0 ? order : compare_places(*a, *b);
 }
 
-/* Functions by level, then sites, which have no level. */
+/* Sorts functions by level, before sites, which have no level. */
 static int by_level(const void *left, const void *right)
 {
     const struct probity_coverage_site *const *a = left, *const *b = right;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * list_columns.c: the figures of a site; sites as CSV and JSON.
+ * list_columns.c: columns of a site; prints sites as CSV and JSON.
  */
 #include <inttypes.h>
 
@@ -20,7 +20,7 @@ const char *probity_list_kind(const struct probity_coverage_site *site)
                                                  : "probe";
 }
 
-/* Rounded down, so that 100 % means every site. */
+/* Rounds down, so that 100 % means every site. */
 double probity_list_percent(const struct probity_list_answer *answer)
 {
     const struct probity_coverage_total *total = &answer->total;
@@ -76,7 +76,7 @@ static struct probity_cell line(const void *row)
     return site->file[0] != '\0' ? probity_cell_count(site->line) : probity_cell_unknown();
 }
 
-/* If JSON has 0 for line and no member `places`, CSV has an empty line and places 1. */
+/* If the JSON has line 0 and no `places`, the CSV has an empty `line` and 1 in `places`. */
 const struct probity_column probity_list_columns[PROBITY_LIST_COLUMNS] = {
     [PROBITY_LIST_KIND] = {"kind", kind},
     [PROBITY_LIST_NUMBER] = {"number", number},

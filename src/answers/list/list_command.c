@@ -22,7 +22,7 @@ struct list_call {
     struct probity_list_answer result;
     enum probity_coverage_key key;
     int only_never, only_hit;
-    size_t runs_listed; /* from a database: number of runs so far that have a list */
+    size_t runs_listed; /* from a database: number of runs with a list so far */
     uint32_t latest_listed;
 };
 
@@ -85,7 +85,7 @@ static int take_lists(struct list_call *call, const struct probity_reader *reade
 /* ---- Filters -----------------------------------------------------------------------------------
  */
 
-/* A pattern may match the whole path or just the file name. */
+/* A pattern may match the whole path or only the file name. */
 static int matches_files(struct cli_patterns *files, const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -116,7 +116,7 @@ static int passes(struct list_call *call, const struct probity_coverage_site *si
     return is_like && is_there;
 }
 
-/* The total ignores --never and --hit, but no other filter. */
+/* The total ignores --never and --hit but no other filter. */
 static int choose_sites(struct list_call *call)
 {
     size_t count, kept = 0, shown = 0;
@@ -167,7 +167,7 @@ static int print_list(void *context, FILE *stream, const struct probity_reader *
 /* ---- The command -------------------------------------------------------------------------------
  */
 
-/* With a misspelled name, the empty list would look as if every site had been hit. */
+/* If a name is misspelled, the empty list would look as if every site had been hit. */
 static int warn_unseen(const struct list_call *call)
 {
     const char *what = "in a function", *pattern = cli_patterns_idle(&call->functions);
@@ -188,7 +188,7 @@ static int has_range(const struct list_call *call)
     return call->answer.range.from != NULL || call->answer.range.to != NULL;
 }
 
-/* A database has the hits of probes of whole runs only. */
+/* A database stores hits of probes only for whole runs. */
 static int take_fleet_site(void *context, const struct probity_fleet_site *row)
 {
     struct list_call *call = context;

@@ -10,13 +10,13 @@
 #include "answers/list/coverage.h"
 #include "print/columns.h"
 
-/* Sorted sites and their traces, for all output formats. */
+/* Sorted sites and their traces: the input of all output formats. */
 struct probity_list_answer {
     const struct probity_reader *reader;
     const struct probity_coverage_site *const *sites;
     size_t count;
     size_t limit; /* number of sites to show; 0: all */
-    int has_signatures; /* show signatures instead of names where known */
+    int has_signatures; /* show known signatures instead of names */
     struct probity_coverage_total total; /* includes sites that are not in `sites` */
     uint64_t left_out;                   /* sites that did not fit in the programs' lists */
     size_t traces_without;               /* traces without a list */
@@ -24,10 +24,10 @@ struct probity_list_answer {
 
 size_t probity_list_shown(const struct probity_list_answer *answer);
 
-/* "function", "site" or "probe". */
+/* Returns "function", "site" or "probe". */
 const char *probity_list_kind(const struct probity_coverage_site *site);
 
-/* Share of listed sites that were hit, in percent; 0 if none are listed. */
+/* Returns the share of listed sites that were hit, in percent, or 0 if none are listed. */
 double probity_list_percent(const struct probity_list_answer *answer);
 
 enum {
@@ -45,24 +45,25 @@ enum {
     PROBITY_LIST_HITS,
     PROBITY_LIST_COUNTED,
     PROBITY_LIST_ARE_LEAST,
-    PROBITY_LIST_CSV_COLUMNS, /* those above, in order */
+    PROBITY_LIST_CSV_COLUMNS, /* the columns above, in order */
     PROBITY_LIST_JSON_LINE = PROBITY_LIST_CSV_COLUMNS,
     PROBITY_LIST_JSON_PLACES,
     PROBITY_LIST_COLUMNS
 };
 
-/* Of a struct probity_coverage_site. */
+/* Each row is a struct probity_coverage_site. */
 extern const struct probity_column probity_list_columns[PROBITY_LIST_COLUMNS];
 
-/* A line for each site, the total, then whether the traces are complete. line_columns: terminal
- * width, or 0. The caller checks the stream for errors. */
+/* Prints a line for each site, the total, then whether the traces are complete. line_columns:
+ * terminal width, or 0. The caller checks the stream for errors. */
 void probity_list_text(FILE *stream, int has_color, size_t line_columns,
                        const struct probity_list_answer *answer);
 
-/* A header line, then one line for each site in order. The caller checks the stream for errors. */
+/* Prints a header line, then one line for each site in order. The caller checks the stream for
+ * errors. */
 void probity_list_csv(FILE *stream, const struct probity_list_answer *answer);
 
-/* One object: traces, total, sites in order. Returns 0, PROBITY_ERROR_WRITE or
+/* Prints one object: traces, total, sites in order. Returns 0, PROBITY_ERROR_WRITE or
  * PROBITY_ERROR_MEMORY. */
 int probity_list_json(FILE *stream, const struct probity_list_answer *answer);
 

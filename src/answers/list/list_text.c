@@ -16,8 +16,7 @@ enum { NAME_COLUMNS_MIN = 8, NAME_COLUMNS_MAX = 40 };
 
 enum what { HITS, KIND, LEVEL, NAME, COLUMNS };
 
-/* The blanks before a column belong to it. Locations take the position that names have in other
- * tables. */
+/* The blanks before a column belong to it. Locations are where other tables have names. */
 static const struct probity_table_column usual_columns[COLUMNS] = {
     [HITS] = {.width = 12, .title = "hits"},
     [KIND] = {.width = 10, .rank = 1, .title = "kind"},
@@ -45,7 +44,7 @@ static const struct probity_table_cell cells[NAME] = {
     [KIND] = {.value = PROBITY_LIST_KIND, .is_left = 1, .indent = 2},
     [LEVEL] = {.value = PROBITY_LIST_LEVEL}};
 
-/* A table while it is written. */
+/* A table that is being written. */
 struct table {
     FILE *stream;
     const struct probity_list_answer *answer;
@@ -58,8 +57,8 @@ struct label {
     size_t bytes;
 };
 
-/* Whether the next or previous line is a function with the same name at the same location: another
- * instance of the template. */
+/* Whether the next or previous line is a function with the same name and location: another instance
+ * of the template. */
 static int is_namesake(const struct probity_list_answer *answer, size_t index)
 {
     const struct probity_coverage_site *site = answer->sites[index];
@@ -87,7 +86,7 @@ static struct label label_of(const struct probity_list_answer *answer, size_t in
     return label;
 }
 
-/* The width of a name, or of a number with its name in parentheses. */
+/* Returns the width of a name, or of a number with its name in parentheses. */
 static size_t columns_of(const struct probity_list_answer *answer, size_t index)
 {
     const struct probity_coverage_site *site = answer->sites[index];
@@ -188,7 +187,7 @@ static void put_head(const struct table *table)
             table->left.has_color ? "\033[0m" : "");
 }
 
-/* Prints notes on what was not counted. */
+/* Prints what was not counted. */
 static void put_limits(FILE *stream, const struct probity_list_answer *answer)
 {
     size_t traces = probity_reader_traces(answer->reader), profiles = 0;

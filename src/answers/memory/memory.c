@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c: keeps the live blocks in a table by address, and their sums in the leaves.
- *
- * A leaf's part of the peak is saved when the leaf first changes after it, so a new peak costs the
- * same regardless of the number of leaves.
+ * memory.c: keeps the live blocks in a table by address, and their sums in the leaves. A leaf's
+ * share of the peak is saved when the leaf first changes after the peak, so the cost of a new peak
+ * does not depend on the number of leaves.
  */
 #include "answers/memory/memory.h"
 
@@ -20,8 +19,8 @@
 enum { BLOCKS_OF_CHUNK = 1024, CALLS_MAX = 256, CALL_BYTES_MAX = 64, FIRST_WIDTH_NS = 1024 };
 
 struct memory_block {
-    struct probity_link link; /* in the table of live blocks, or in the list of unused ones */
-    struct probity_memory_leaf *leaf; /* NULL: allocated before the range, or not wanted */
+    struct probity_link link; /* in the table of live blocks or in the list of unused ones */
+    struct probity_memory_leaf *leaf; /* NULL: allocated before the range, or not selected */
     uint64_t address, bytes, wall_ns;
     uint32_t trace;
 };
@@ -41,7 +40,7 @@ struct probity_memory {
     struct memory_block *unused;
     struct probity_memory_leaf **list; /* of leaves */
     size_t list_count, list_capacity;
-    char *calls[CALLS_MAX]; /* names of calls, each once */
+    char *calls[CALLS_MAX]; /* names of calls, each stored once */
     size_t call_count;
     uint64_t peaks; /* number of new peaks so far */
     struct probity_memory_facts facts;
@@ -51,7 +50,8 @@ struct probity_memory {
 /* ---- Call paths --------------------------------------------------------------------------------
  */
 
-/* Paths beyond the limit end at the caller that has a node. */
+/* Stores the node of the scope. Paths beyond the limit end at the nearest caller that has a
+ * node. */
 static void open_path(struct probity_memory *memory, struct probity_scope *scope,
                       uint32_t thread_slot)
 {
@@ -97,8 +97,8 @@ static const struct probity_tree_node *path_of(const struct probity_memory *memo
 /* ---- Leaves ------------------------------------------------------------------------------------
  */
 
-/* The part of the site's name before the colon. NULL if out of memory; names beyond the limit
- * are merged. */
+/* Returns the part of the site's name before the colon, or NULL if out of memory. Names beyond the
+ * limit are merged. */
 static const char *call_of(struct probity_memory *memory, const struct probity_event *event)
 {
     size_t bytes = 0;
@@ -137,7 +137,7 @@ static struct probity_memory_leaf *new_leaf(struct probity_memory *memory,
     return leaf;
 }
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 static struct probity_memory_leaf *leaf_at(struct probity_memory *memory,
                                            const struct probity_event *event)
 {
@@ -159,7 +159,7 @@ static struct probity_memory_leaf *leaf_at(struct probity_memory *memory,
     return leaf != NULL ? leaf : new_leaf(memory, &like);
 }
 
-/* To be called before the live sums of a leaf change. */
+/* Call before the live sums of a leaf change. */
 static void keep_peak(const struct probity_memory *memory, struct probity_memory_leaf *leaf)
 {
     if (leaf->peaks_seen == memory->peaks)
@@ -183,7 +183,7 @@ static void halve(struct probity_memory_facts *facts)
            (PROBITY_MEMORY_MOMENTS - facts->moments) * sizeof facts->most[0]);
 }
 
-/* The current live bytes apply to all intervals since the last one. */
+/* Applies the current live bytes to all intervals since the last event. */
 static void note_moment(struct probity_memory_facts *facts, uint64_t wall_ns, uint64_t before)
 {
     if (facts->moments == 0) {
@@ -227,7 +227,7 @@ static uint64_t hash_of(const struct probity_event *event)
     return probity_hash(event->object ^ (uint64_t)event->trace << 56);
 }
 
-/* NULL if no such block is live. */
+/* Returns NULL if no such block is live. */
 static struct memory_block *find_block(const struct probity_memory *memory,
                                        const struct probity_event *event)
 {
@@ -329,7 +329,7 @@ static int allocate(struct probity_memory *memory, const struct probity_event *e
     return 0;
 }
 
-/* munmap() of the beginning of a mapping. */
+/* Handles munmap() of the beginning of a mapping. */
 static void shorten_block(struct probity_memory *memory, struct memory_block *block,
                           const struct probity_event *event)
 {
@@ -341,7 +341,7 @@ static void shorten_block(struct probity_memory *memory, struct memory_block *bl
     block->bytes -= event->correlation;
     struct probity_event rest = *event;
     rest.object = block->address;
-    /* There is room: the table does not shrink. */
+    /* This cannot fail, because the table does not shrink. */
     (void)probity_hashtable_add(&memory->blocks, block, hash_of(&rest));
     if (block->leaf == NULL)
         return;
@@ -367,7 +367,7 @@ static void end_at(struct probity_memory *memory, const struct probity_event *ev
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* Which blocks are live afterwards is unknown. */
+/* From here on, it is unknown which blocks are live. */
 static void take_budget(struct probity_memory *memory, const struct probity_event *event)
 {
     static const char allocate[] = ":allocate", end[] = ":free";
@@ -417,7 +417,7 @@ static inline void left_in_run(void *context, const struct probity_scope *scope,
     (void)at;
 }
 
-/* Its events have no objects. */
+/* The events of a run have no objects, so only their call paths matter. */
 int probity_memory_put_run(struct probity_memory *memory, const struct probity_run *run)
 {
     const struct probity_scopes_run_steps steps = {

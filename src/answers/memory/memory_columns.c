@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_columns.c: the figures of a row. Bytes are those that the program requested.
+ * memory_columns.c: columns of a row. Bytes are those that the program requested.
  */
 #include "answers/memory/memory_columns.h"
 

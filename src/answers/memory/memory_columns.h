@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_columns.h: the figures of a row of memory, or of all, as columns of CSV and members of
- * JSON.
+ * memory_columns.h: the columns of a row of memory, or of the sum of all, in CSV, and its members
+ * in JSON.
  */
 #ifndef PROBITY_ANSWERS_MEMORY_MEMORY_COLUMNS_H
 #define PROBITY_ANSWERS_MEMORY_MEMORY_COLUMNS_H
@@ -10,7 +10,7 @@
 
 enum { PROBITY_MEMORY_COLUMNS = 9 };
 
-/* Of a struct probity_memory_sums. */
+/* Each row is a struct probity_memory_sums. */
 extern const struct probity_column probity_memory_columns[PROBITY_MEMORY_COLUMNS];
 
 #endif

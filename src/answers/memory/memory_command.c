@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_command.c: `probity memory`: who allocated memory, and which blocks were live at the peak
- * and at the end.
+ * memory_command.c: `probity memory`: which code allocated memory, and which blocks were live at
+ * the peak and at the end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct memory_call {
     enum probity_memory_by by;
     enum probity_memory_key key;
     size_t rows_max;
-    int has_leaks, has_sort; /* --leaks; --sort given */
+    int has_leaks, has_sort; /* --leaks; --sort was given */
 };
 
 static int take_key(const struct cli_given *given)
@@ -58,7 +58,7 @@ static int put_event(void *context, const struct probity_event *event)
     return error == 0 ? probity_mappings_put(&call->mappings, event) : error;
 }
 
-/* No mapping is declared in it. */
+/* A run declares no mappings. */
 static int put_run(void *context, const struct probity_run *run)
 {
     struct memory_call *call = context;
@@ -66,7 +66,7 @@ static int put_run(void *context, const struct probity_run *run)
     return probity_memory_put_run(call->memory, run);
 }
 
-/* "parse_line parse.c:41", else "parse_line+0x41", else "libx.so+0x1234". */
+/* Writes "parse_line parse.c:41", or else "parse_line+0x41", or else "libx.so+0x1234". */
 static void name_place(void *context, const struct probity_memory_leaf *leaf, char *ret_text,
                        size_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_json.c: memory for scripts: one JSON object, or CSV.
+ * memory_json.c: memory for scripts, as one JSON object or as CSV.
  */
 #include "answers/memory/memory_print.h"
 
@@ -35,7 +35,7 @@ static void put_facts(FILE *stream, const struct probity_memory_facts *facts)
     fputs("]},\n\"rows\": [", stream);
 }
 
-/* Of deeper paths, only the innermost levels. */
+/* Only the innermost levels of deeper paths are written. */
 enum { LEVELS_MAX = 1024 };
 
 static int put_path(FILE *stream, const struct probity_tree_node *node)

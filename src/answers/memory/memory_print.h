@@ -9,29 +9,29 @@
 
 #include "answers/memory/memory_rows.h"
 
-/* The rows and facts about them, for all output formats. */
+/* The rows and facts about them: the input of all output formats. */
 struct probity_memory_answer {
     const struct probity_reader *reader;
     const struct probity_memory_facts *facts;
     const struct probity_scopes_repairs *repairs;
     const struct probity_memory_rows *rows;
-    size_t limit; /* rows to show; 0: all */
+    size_t limit; /* number of rows to show; 0: all */
 };
 
-/* Number of rows that are shown. */
+/* Returns the number of rows to show. */
 size_t probity_memory_shown(const struct probity_memory_answer *answer);
 
-/* Live bytes over time on one line, then a line for each row. line_columns: terminal
- * width, or 0. The caller checks the stream for errors. */
+/* Prints live bytes over time on one line, then a line for each row. line_columns: terminal width,
+ * or 0. The caller checks the stream for errors. */
 void probity_memory_text(FILE *stream, int has_color, int is_utf8, size_t line_columns,
                          const struct probity_memory_answer *answer);
 
-/* One object: traces, repairs, sums, the course of the live bytes, and rows. Returns 0,
+/* Prints one object: traces, repairs, sums, live bytes over time, and rows. Returns 0,
  * PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_memory_json(FILE *stream, const struct probity_memory_answer *answer);
 
-/* A header line, then one line for each row. Unknown values are empty. The caller checks the stream
- * for errors. */
+/* Prints a header line, then one line for each row. Unknown values are empty. The caller checks the
+ * stream for errors. */
 void probity_memory_csv(FILE *stream, const struct probity_memory_answer *answer);
 
 #endif

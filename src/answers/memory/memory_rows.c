@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_rows.c: gives each leaf a text and sums leaves with equal texts.
+ * memory_rows.c: gives each leaf a text, and sums leaves with equal texts.
  */
 #include "answers/memory/memory_rows.h"
 
@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "probity.h"
 
-/* Deeper paths are written with their outermost and innermost levels. */
+/* Of deeper paths, only the outermost and innermost levels are written. */
 enum { LEVELS_OUTER = 32, LEVELS_INNER = 96, LEVELS_MAX = LEVELS_OUTER + LEVELS_INNER };
 
 /* ---- Texts -------------------------------------------------------------------------------------
@@ -25,7 +25,7 @@ static void put_path(FILE *stream, const struct probity_tree_node *node)
     size_t depth = 0, left_out = 0;
     char text[32];
 
-    /* The outermost of the remaining levels overwrite each other until the root is reached. */
+    /* Further levels overwrite each other in a ring, so that the outermost ones remain. */
     for (; node != NULL && node->function != NULL; node = node->parent, depth++) {
         if (depth < LEVELS_INNER)
             inner[depth] = node;
@@ -43,7 +43,7 @@ static void put_path(FILE *stream, const struct probity_tree_node *node)
         fprintf(stream, "%s > ", probity_tree_name(inner[level - 1], text));
 }
 
-/* malloc'ed; NULL if out of memory. */
+/* Returns a malloc'ed text, or NULL if out of memory. */
 static char *text_of(const struct probity_memory_leaf *leaf, enum probity_memory_by by,
                      const char *place)
 {
@@ -81,7 +81,7 @@ static void free_row(struct probity_memory_row *row)
     free(row);
 }
 
-/* Takes ownership of the text. NULL if out of memory. */
+/* Takes ownership of the text. Returns NULL if out of memory. */
 static struct probity_memory_row *row_at(struct probity_memory_rows *rows, char *text,
                                          const struct probity_memory_leaf *leaf, const char *place)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_rows.h: the rows of the answer: leaves that a user cannot distinguish, by call path, by
- * function or by call.
+ * memory_rows.h: the rows of the answer. A row sums leaves that a user cannot distinguish, by call
+ * path, by function or by call.
  */
 #ifndef PROBITY_ANSWERS_MEMORY_MEMORY_ROWS_H
 #define PROBITY_ANSWERS_MEMORY_MEMORY_ROWS_H
@@ -10,7 +10,7 @@
 
 enum probity_memory_by {
     PROBITY_MEMORY_BY_PATH,     /* call path, call and place */
-    PROBITY_MEMORY_BY_FUNCTION, /* innermost open scope; without one the place's symbol */
+    PROBITY_MEMORY_BY_FUNCTION, /* innermost open scope, or the symbol of the place */
     PROBITY_MEMORY_BY_CALL      /* malloc, mmap ... */
 };
 
@@ -25,7 +25,7 @@ enum probity_memory_key {
     PROBITY_MEMORY_KEYS
 };
 
-/* Writes the name of a place, "" if it is unknown. */
+/* Writes the name of a place, or "" if it is unknown. */
 typedef void probity_memory_namer(void *context, const struct probity_memory_leaf *leaf,
                                   char *ret_text, size_t bytes);
 
@@ -35,7 +35,7 @@ struct probity_memory_row {
     struct probity_link link;
     const struct probity_memory_leaf *leaf; /* any one of them */
     char *text;  /* text that distinguishes it from other rows */
-    char *place; /* by path, or without an open scope; else "" */
+    char *place; /* by path, or if no scope was open; else "" */
     struct probity_memory_sums sums;
 };
 
@@ -45,19 +45,19 @@ struct probity_memory_rows {
     struct probity_hashtable table;
 };
 
-/* Adds the leaves to the rows, which are all zero at first. Returns 0 or PROBITY_ERROR_MEMORY;
- * release in any case. */
+/* Adds the leaves to the rows, which must be all zero at first. The caller releases the rows, also
+ * on failure. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_memory_rows_make(struct probity_memory_rows *rows, const struct probity_memory *memory,
                              enum probity_memory_by by, probity_memory_namer *namer,
                              void *context);
 
-/* Removes rows that have nothing live at the end. */
+/* Removes rows without blocks that are live at the end. */
 void probity_memory_rows_keep_live(struct probity_memory_rows *rows);
 
-/* Largest first, or by name. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Sorts the rows, largest first, or by name. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_memory_rows_sort(struct probity_memory_rows *rows, enum probity_memory_key key);
 
-/* PROBITY_MEMORY_KEYS if the name is unknown. */
+/* Returns PROBITY_MEMORY_KEYS if the name is unknown. */
 enum probity_memory_key probity_memory_key_parse(const char *name);
 
 void probity_memory_rows_release(struct probity_memory_rows *rows);

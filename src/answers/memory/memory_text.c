@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_text.c: the table of memory. The rows' names come last, since call paths are long.
+ * memory_text.c: the table of memory. Names come last in each row, because call paths are long.
  */
 #include "answers/memory/memory_print.h"
 

@@ -47,7 +47,7 @@ static inline int add_block(struct probity_model_block *block, const struct mode
                                                    wall_ns > cpu_ns ? wall_ns - cpu_ns : 0);
 }
 
-/* A thread's first hit. */
+/* Starts a thread at its first hit. */
 static struct model_node *start_thread(struct probity_model *model, struct model_thread *thread,
                                        const struct probity_probe *probe, uint32_t role)
 {
@@ -109,8 +109,8 @@ static inline int put_hit(struct probity_model *model, struct model_thread *thre
     return event->role != 0 ? probity_model_put_role(model, thread, event) : 0;
 }
 
-/* Hits on either side of lost records, or of the time at which sites were switched, are not
- * successive. */
+/* Marks the thread's hits as not successive: records between them were lost, or sites were
+ * switched. */
 static void cut(struct model_thread *thread)
 {
     thread->is_cut = 1;
@@ -183,7 +183,7 @@ static void sum_groups(struct probity_model_result *result)
     }
 }
 
-/* Digits only, as doc/trace-format.md requires. */
+/* Accepts only digits, as doc/trace-format.md requires. */
 static uint64_t number_of(const struct probity_text *text)
 {
     uint64_t number = 0;
@@ -193,7 +193,7 @@ static uint64_t number_of(const struct probity_text *text)
     return number;
 }
 
-/* Unknown unless all traces agree. */
+/* Returns 0 unless all traces agree. */
 static uint64_t cores_of(const struct probity_reader *reader)
 {
     uint64_t cores = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * model.h: derives a workload model from a trace: thread groups, blocks with their demands and
- * transitions between them, queues, locks, requests, and checks of how well the model fits.
- * doc/model.md defines every value. Based on Tarvo, Reiss, "Automatic performance prediction of
- * multithreaded programs: a simulation approach", Automated Software Engineering 2017. Prints
- * nothing.
+ * transitions between them, queues, locks, requests, and consistency checks. doc/model.md defines
+ * every value. Based on Tarvo, Reiss, "Automatic performance prediction of multithreaded programs:
+ * a simulation approach", Automated Software Engineering 2017. Prints nothing.
  *
  * Memory: groups and the pairs of probes in them, threads (100 bytes each), at most
  * PROBITY_MODEL_STATIONS_MAX stations of each kind, and ids in flight (inflight.h).
@@ -27,7 +26,7 @@ enum {
 
 struct probity_model_group;
 
-/* A probe within a group, that is, a state of its threads. hits = followed + ends. */
+/* A probe within a group: a state of its threads. hits = followed + ends. */
 struct probity_model_node {
     const struct probity_probe *probe;
     const struct probity_model_group *group;
@@ -39,14 +38,14 @@ struct probity_model_node {
 /* The span between a hit and the thread's next one. */
 struct probity_model_block {
     const struct probity_model_node *from, *to;
-    struct probity_duration_stats wall, cpu, off; /* cpu, off: of blocks with known CPU time */
+    struct probity_duration_stats wall, cpu, off; /* cpu, off: only blocks with known CPU time */
 };
 
 /* Calls to an I/O function of the C library by the threads of a group. */
 struct probity_model_call {
     const char *name;
-    struct probity_duration_stats wall, off; /* off: of calls with known CPU time */
-    struct probity_model_call *next;         /* by name */
+    struct probity_duration_stats wall, off; /* off: only calls with known CPU time */
+    struct probity_model_call *next;         /* sorted by name */
 };
 
 struct probity_model_group {
@@ -54,14 +53,14 @@ struct probity_model_group {
     uint32_t number;  /* index in the model's list */
     uint64_t threads, hits;
     uint64_t lifetime_ns;               /* of all threads, from first to last record */
-    uint64_t wall_ns;                   /* the part of it in blocks */
+    uint64_t wall_ns;                   /* the part of it that is in blocks */
     uint64_t cpu_known_ns, cpu_ns;      /* CPU time of threads at their last hit; in blocks */
     struct probity_model_node *const *nodes; /* numbers, then names */
     size_t node_count;
-    struct probity_model_block *const *blocks; /* by their nodes */
+    struct probity_model_block *const *blocks; /* sorted by their nodes */
     size_t block_count;
     struct probity_duration_stats run_queue; /* waits for a CPU, if thread states are known */
-    struct probity_model_call *calls;        /* between hits of the group's threads, or after */
+    struct probity_model_call *calls;        /* in or after blocks of the group's threads */
 };
 
 /* A node whose probe operates on a queue or lock, or begins or ends a request. */
@@ -79,26 +78,26 @@ struct probity_model_level {
     probity_wide_sum area; /* level * ns up to since_ns */
 };
 
-/* L = lambda * W: the mean number in a system, computed in two ways. */
+/* L = lambda * W: the mean number in a system, computed from both sides. */
 struct probity_model_little {
     double length, rate_s, wait_ns; /* length: mean over time; rate: arrivals per second */
-    double difference; /* of rate * wait and length, relative to the larger; 0 if both are 0 */
+    double difference; /* between rate * wait and length, relative to the larger; 0 if both are 0 */
 };
 
-/* Queues, locks, requests and conditions share one model: something arrives, stays and departs. */
+/* Queues, locks, requests and conditions share one model: items arrive, stay and depart. */
 enum probity_model_kind {
     PROBITY_MODEL_QUEUE,   /* items: put, get */
     PROBITY_MODEL_LOCK,    /* holders: hold, release */
     PROBITY_MODEL_REQUEST, /* begin, end; requests that begin at one probe share a station */
-    PROBITY_MODEL_CONDITION, /* waiters: condition wait, woken; with its mutex it guards a queue */
+    PROBITY_MODEL_CONDITION, /* waiters: condition wait, woken; with its mutex, it guards a queue */
     PROBITY_MODEL_KINDS
 };
 
 struct probity_model_station {
     enum probity_model_kind kind;
-    uint32_t trace, number; /* trace: of all but requests; number: index in its list */
+    uint32_t trace, number; /* trace: not for requests; number: index in its list */
     uint64_t object;        /* of a queue, lock or condition */
-    uint64_t mutex;         /* of a condition: the lock that is released meanwhile; 0: none */
+    uint64_t mutex;         /* of a condition: the lock released while waiting; 0: none */
     uint64_t notifies;      /* of a condition */
     const struct probity_probe *begin; /* of requests */
     char *name;
@@ -126,8 +125,8 @@ struct probity_model_result {
     uint64_t forgotten; /* ids evicted for lack of room */
     uint64_t hits_left_out;    /* hits of stations beyond the limits above */
     uint64_t threads_left_out; /* beyond PROBITY_MODEL_SEEDS_MAX; together they form one group */
-    int has_states; /* thread states were among the events */
-    double row_error; /* maximum deviation of the sum of a row's probabilities from 1 */
+    int has_states; /* the events included thread states */
+    double row_error; /* maximum deviation of a row's sum of probabilities from 1 */
     struct probity_model_group *const *groups;
     size_t group_count;
     struct probity_model_station *const *stations[PROBITY_MODEL_KINDS];
@@ -136,14 +135,15 @@ struct probity_model_result {
 
 struct probity_model;
 
-/* Hits in [from_ns, to_ns) of CLOCK_REALTIME; both 0: all. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes only hits in [from_ns, to_ns) of CLOCK_REALTIME; both 0: all. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_model_open(uint64_t from_ns, uint64_t to_ns, struct probity_model **ret_model);
 
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_put(struct probity_model *model, const struct probity_event *event);
 
-/* Number of threads that have waited for a CPU since a time in the range, according to thread
- * states: until they run, the model is not complete. */
+/* Returns the number of threads that have waited for a CPU since a time in the range, according to
+ * thread states. Until they run, the model is not complete. */
 uint64_t probity_model_pending(const struct probity_model *model);
 
 /* Call after the last put. reader: the source of the events, or NULL. The result is valid until
@@ -153,10 +153,10 @@ int probity_model_finish(struct probity_model *model, const struct probity_reade
 
 void probity_model_close(struct probity_model *model);
 
-/* The probability that this block follows its first probe. */
+/* Returns the probability that this block follows its first probe. */
 double probity_model_probability(const struct probity_model_block *block);
 
-/* The mean level over the time covered by the model. */
+/* Returns the mean level over the time covered by the model. */
 double probity_model_mean_level(const struct probity_model_result *result,
                                 const struct probity_model_level *level);
 

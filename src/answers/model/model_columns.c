@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_columns.c: the figures of a workload model.
+ * model_columns.c: columns of a workload model.
  */
 #include "answers/model/model_columns.h"
 
@@ -8,7 +8,8 @@
 
 #include "probity.h"
 
-/* A number for a numbered probe, a string for a site, because a site may be named "1". */
+/* Returns a number for a numbered probe and a string for a site, because a site may be named
+ * "1". */
 static struct probity_cell probe_cell(const struct probity_probe *probe)
 {
     return probe->is_site ? probity_cell_text(probe->text) : probity_cell_count(probe->number);
@@ -222,14 +223,14 @@ const struct probity_column probity_model_contention_column = {"contention", con
 const struct probity_column probity_model_level_columns[MODEL_LEVEL_COLUMNS] = {
     [MODEL_LEVEL_MEAN] = {"mean", level_mean}, [MODEL_LEVEL_MAX] = {"max", level_max}};
 
-/* What all kinds have under the same name. */
+/* The columns that all kinds have with the same name. */
 #define COMMON_COLUMNS                                                                             \
     [MODEL_STATION_NAME] = {"name", station_name},                                                 \
     [MODEL_STATION_FORGOTTEN] = {"forgotten", station_forgotten},                                  \
     [MODEL_STATION_LEFT] = {"left", left},                                                         \
     [MODEL_STATION_RATE] = {"rate_s", rate}
 
-/* What all kinds have that are identified by an object. */
+/* The columns of the kinds that are identified by an object. */
 #define OBJECT_COLUMNS                                                                             \
     [MODEL_STATION_PROBE] = {"probe", none},                                                       \
     [MODEL_STATION_TRACE] = {"trace", trace},                                                      \
@@ -355,7 +356,7 @@ static struct probity_cell row_error(const void *row)
     return probity_cell_number(((const struct probity_model_result *)row)->row_error, 3);
 }
 
-/* The largest of all stations. */
+/* Returns the largest difference of all stations. */
 static struct probity_cell largest_difference(const void *row)
 {
     const struct probity_model_result *result = row;

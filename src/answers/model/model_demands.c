@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_demands.c: demands of groups in addition to their blocks: the time that their threads
- * waited for a CPU, according to thread states, and their I/O calls to the C library.
+ * model_demands.c: demands of groups besides their blocks: the time that their threads waited for a
+ * CPU, according to thread states, and their I/O calls to the C library.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ uint64_t probity_model_pending(const struct probity_model *model)
     return model->runnable;
 }
 
-/* NULL if out of memory. Functions of several traces have one name. */
+/* Returns NULL if out of memory. Equal names from several traces count as one function. */
 static struct probity_model_call *call_at(struct probity_model_group *group, const char *name)
 {
     struct probity_model_call **place = &group->calls;

@@ -52,7 +52,7 @@ static void put_node(FILE *stream, const struct probity_model_node *node)
     fprintf(stream, "\\n%" PRIu64 "\"];\n", node->hits);
 }
 
-/* An edge's width shows the probability, its darkness the share of the group's time. */
+/* The width of an edge shows the probability, its darkness the share of the group's time. */
 static void put_block(FILE *stream, const struct probity_model_block *block)
 {
     const struct probity_model_group *group = block->from->group;
@@ -99,8 +99,8 @@ static char letter_of(const struct probity_model_station *station)
     return looks[station->kind].noun[0];
 }
 
-/* Arrivals point to the station, departures away from it. A lock points to its holder; drawing the
- * release as well would only clutter the graph. */
+/* Draws arrivals toward the station, departures away from it. A lock points to its holder; drawing
+ * the release as well would only clutter the graph. */
 static void put_user(FILE *stream, const struct probity_model_station *station,
                      const struct probity_model_user *user)
 {
@@ -146,7 +146,7 @@ static void put_station(FILE *stream, const struct probity_model_station *statio
 /* ---- The graph ---------------------------------------------------------------------------------
  */
 
-/* The title of an incomplete trace's graph must say that it is incomplete. */
+/* The title reports whether a trace is incomplete. */
 static void put_title(FILE *stream, const struct probity_reader *reader,
                       const struct probity_model_result *result, uint64_t left_out)
 {

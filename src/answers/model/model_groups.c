@@ -2,8 +2,8 @@
  *
  * model_groups.c: nodes and pairs of thread groups, and the assignment of threads to groups.
  * Threads form a group if their names are equal except for numbers and they share at least half of
- * the probes of the thread with fewer probes. Probes of locks are ignored, because all kinds of
- * threads use the same locks.
+ * the probes of the thread with fewer probes. Probes of locks are ignored, because threads of all
+ * kinds use the same locks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ struct model_pair *probity_model_pair(struct model_node *from, struct model_node
     return pair;
 }
 
-/* "worker-12" to "worker-*". */
+/* Turns "worker-12" into "worker-*". */
 static char *pattern_of(const char *name)
 {
     char *pattern = strdup(name), *to = pattern;
@@ -112,7 +112,7 @@ static struct model_seed *make_seed(struct probity_model *model, char *pattern, 
     return seed;
 }
 
-/* For all threads beyond the limit on pairs of names and first probes. */
+/* Returns the seed of all threads beyond the limit on pairs of name and first probe. */
 static struct model_seed *rest_of(struct probity_model *model)
 {
     model->result.threads_left_out++;
@@ -177,7 +177,7 @@ static uint32_t common_probes(const struct model_seed *a, const struct model_see
     return count;
 }
 
-/* A thread that only took locks cannot be distinguished from others with its name. */
+/* A thread that only took locks cannot be distinguished from other threads with its name. */
 static int is_alike(const struct model_seed *a, const struct model_seed *b)
 {
     uint32_t few = probes_of(a), others = probes_of(b);
@@ -232,7 +232,7 @@ static int join_seeds(struct model_seed *seed, struct model_seed *from)
     return error;
 }
 
-/* Returns 1 if any were merged, 0 if not, or PROBITY_ERROR_MEMORY. */
+/* Returns 1 if any seeds were merged, 0 if not, or PROBITY_ERROR_MEMORY. */
 static int join_all_with(struct model_seed *a)
 {
     int has_joined = 0;
@@ -286,7 +286,7 @@ static int compare_blocks(const void *left, const void *right)
     return to < b->to->number ? -1 : to > b->to->number;
 }
 
-/* Most hits first. Groups that are otherwise alike keep their order, which is in `number`. */
+/* Sorts by hits, most first. Equal groups keep their order, which is in `number`. */
 static int compare_groups(const void *left, const void *right)
 {
     const struct probity_model_group *a = *(struct probity_model_group *const *)left;
@@ -342,7 +342,7 @@ static int list_seed(struct model_seed *seed)
     return 0;
 }
 
-/* Relies on blocks being sorted by row. */
+/* Requires blocks sorted by row. */
 static double row_error_of(const struct probity_model_group *group)
 {
     double worst = 0, sum = 0;

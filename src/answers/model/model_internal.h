@@ -7,8 +7,8 @@
  *     station ──► user ──► node                         model_stations.c: objects of hits
  *
  * A seed holds the threads with the same name and the same first probe. Both are known at a
- * thread's first hit, so no thread needs a separate table. Seeds that behave similarly are merged
- * at the end.
+ * thread's first hit, so threads need no tables of their own. Seeds that behave similarly are
+ * merged at the end.
  */
 #ifndef PROBITY_ANSWERS_MODEL_MODEL_INTERNAL_H
 #define PROBITY_ANSWERS_MODEL_MODEL_INTERNAL_H
@@ -41,7 +41,7 @@ struct model_node {
 struct model_seed {
     struct probity_model_group group;
     char *pattern;                      /* name with asterisks in place of numbers */
-    char *name;                         /* of its first thread */
+    char *name;                         /* name of its first thread */
     int is_pattern;                     /* its threads have different names */
     const struct probity_probe *first;
     struct model_node *nodes;
@@ -57,13 +57,13 @@ struct model_thread {
     struct model_seed *seed;
     struct model_node *last;
     uint64_t wall_ns, cpu_ns;           /* at the last hit */
-    uint64_t first_ns, last_ns;         /* over all records */
+    uint64_t first_ns, last_ns;         /* first and last record */
     uint64_t wait_object, wait_since_ns;
-    uint64_t state_ns;                  /* beginning of its state, according to the scheduler */
-    const struct probity_function *call; /* of the C library, in progress; or NULL */
-    uint64_t call_ns, call_cpu_ns;      /* at its begin */
+    uint64_t state_ns;                  /* when its state began, according to the scheduler */
+    const struct probity_function *call; /* call of the C library in progress, or NULL */
+    uint64_t call_ns, call_cpu_ns;      /* when the call began */
     uint32_t state;
-    char *name;                         /* until the thread has a seed */
+    char *name;                         /* stored until the thread has a seed */
     uint32_t trace;
     uint8_t is_cpu_known, is_seen, is_waiting, is_cut, is_call_cpu_known;
 };
@@ -84,7 +84,7 @@ struct probity_model {
     struct probity_probes probes;
     struct probity_inflight open;
     struct model_station *stations[MODEL_STATION_CHAINS];
-    uint64_t *switched; /* by trace: value of `switches` when its sites were switched last, or 0 */
+    uint64_t *switched; /* by trace: value of `switches` when its sites were last switched, or 0 */
     uint32_t switched_count;
     uint64_t switches; /* how often sites were switched */
     struct probity_model_result result;
@@ -94,15 +94,15 @@ struct probity_model {
 
 /* ---- model_stations.c ---- */
 
-/* Sites of a trace were switched: forgets what is open in it (held locks, items and requests) and
- * its last arrivals. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Called when sites of a trace were switched: discards what is open in it (held locks, items and
+ * requests) and its last arrivals. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_forget(struct probity_model *model, uint32_t trace);
 
-/* Takes a hit with a role, at model->now_ns. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes a hit that has a role, at model->now_ns. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_put_role(struct probity_model *model, struct model_thread *thread,
                            const struct probity_event *event);
 
-/* Extends whatever is still open to the end, then makes sorted lists. Returns 0 or
+/* Extends everything that is still open to the end, then makes sorted lists. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_model_finish_stations(struct probity_model *model);
 
@@ -110,12 +110,12 @@ void probity_model_free_stations(struct probity_model *model);
 
 /* ---- model_demands.c ---- */
 
-/* A thread state, and the beginning or end of a call. Return 0 or PROBITY_ERROR_MEMORY. */
+/* Take a thread state, and the beginning or end of a call. Return 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_put_state(struct probity_model *model, struct model_thread *thread,
                             const struct probity_event *event);
 int probity_model_put_call(struct model_thread *thread, const struct probity_event *event);
 
-/* Adds the demands of a group that is merged. Returns as above. */
+/* Adds the demands of a group that is being merged. Returns the same as above. */
 int probity_model_join_demands(struct probity_model_group *to,
                                const struct probity_model_group *from);
 
@@ -123,15 +123,15 @@ void probity_model_free_demands(struct probity_model_group *group);
 
 /* ---- model_groups.c ---- */
 
-/* Finds or adds the node of a probe in a seed. NULL if out of memory. */
+/* Finds or adds the node of a probe in a seed. Returns NULL if out of memory. */
 struct model_node *probity_model_node(struct model_seed *seed, const struct probity_probe *probe,
                                       uint32_t role);
 
-/* Finds or adds the transition between two nodes of a seed. NULL if out of memory. */
+/* Finds or adds the transition between two nodes of a seed. Returns NULL if out of memory. */
 struct model_pair *probity_model_pair(struct model_node *from, struct model_node *to);
 
-/* Finds or adds the seed for a thread that begins with this probe; takes over the thread's name.
- * NULL if out of memory. */
+/* Finds or adds the seed for a thread that begins with this probe, and takes ownership of the
+ * thread's name. Returns NULL if out of memory. */
 struct model_seed *probity_model_seed(struct probity_model *model, struct model_thread *thread,
                                       const struct probity_probe *first);
 

@@ -16,7 +16,7 @@ struct json {
     int error;
 };
 
-/* The members of an object, without its braces. */
+/* Writes the members of an object, without its braces. */
 static void put_members(struct json *json, const struct probity_column *columns, size_t count,
                         const void *row)
 {
@@ -39,7 +39,7 @@ static void put_buckets(struct json *json, const struct probity_histogram *fine)
     fputc(']', json->stream);
 }
 
-/* after: text that follows the object. */
+/* after: text to write after the object. */
 static void put_times(struct json *json, const char *key,
                       const struct probity_duration_stats *times, const char *after)
 {

@@ -36,7 +36,7 @@ static void finish_little(const struct probity_model_result *result,
         little->difference = (product - little->length) / larger;
 }
 
-/* Replaces nodes of merged seeds by those they were merged into, and merges users that are now
+/* Replaces nodes of merged seeds with those they were merged into, and merges users that are now
  * equal. */
 static void join_users(struct probity_model_user *users)
 {
@@ -69,7 +69,7 @@ static int is_behind(const struct probity_model_user *a, const struct probity_mo
     return a->node->number > b->node->number;
 }
 
-/* By role, group and probe; an insertion sort, because there are few. */
+/* Sorts by role, group and probe. Uses an insertion sort, because there are few. */
 static struct probity_model_user *sort_users(struct probity_model_user *users)
 {
     struct probity_model_user *sorted = NULL;
@@ -86,7 +86,7 @@ static struct probity_model_user *sort_users(struct probity_model_user *users)
     return sorted;
 }
 
-/* "jobs" if a site is named "jobs:put"; else the name of the first probe. */
+/* Returns "jobs" if a site is named "jobs:put", else the name of the first probe. */
 static char *name_of(const struct probity_model_user *users)
 {
     const struct probity_probe *probe = users->node->probe;
@@ -104,7 +104,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* By kind, then busiest first. */
+/* Sorts by kind, then busiest first. */
 static int compare_stations(const void *left, const void *right)
 {
     const struct probity_model_station *a = *(struct probity_model_station *const *)left;

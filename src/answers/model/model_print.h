@@ -10,23 +10,23 @@
 
 #include "answers/model/model.h"
 
-/* Number of a list's rows that are shown. rows_max 0: all. */
+/* Returns the number of rows of a list to show. rows_max 0: all. */
 static inline size_t probity_model_shown(size_t count, size_t rows_max)
 {
     return rows_max > 0 && rows_max < count ? rows_max : count;
 }
 
-/* Groups with their blocks, queues, locks, requests and checks, then whether the traces are
+/* Prints groups with their blocks, queues, locks, requests and checks, then whether the traces are
  * complete; of each list, at most rows_max (0: all). The caller checks the stream for errors. */
 void probity_model_text(FILE *stream, int has_color, const struct probity_reader *reader,
                         const struct probity_model_result *result, size_t rows_max);
 
-/* One object. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+/* Prints one object. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_model_json(FILE *stream, const struct probity_reader *reader,
                        const struct probity_model_result *result, size_t rows_max);
 
-/* A cluster for each thread group, a box for each probe, arrows with probabilities and mean times,
- * nodes for queues, locks and requests. The caller checks the stream for errors. */
+/* Prints a cluster for each thread group, a box for each probe, arrows with probabilities and mean
+ * times, nodes for queues, locks and requests. The caller checks the stream for errors. */
 void probity_model_dot(FILE *stream, const struct probity_reader *reader,
                        const struct probity_model_result *result, size_t rows_max);
 

@@ -21,7 +21,7 @@ static void change_level(struct probity_model_level *level, uint64_t now_ns, int
         level->max = level->now;
 }
 
-/* Few nodes use a station, so a move-to-front list will do. */
+/* Few nodes use a station, so a move-to-front list suffices. */
 static int count_user(struct probity_model_user **users, const struct model_node *node,
                       uint32_t role)
 {
@@ -137,14 +137,14 @@ int probity_model_forget(struct probity_model *model, uint32_t trace)
     return 0;
 }
 
-/* Whether no sites of the trace have been switched since there were that many switches. */
+/* Whether no sites of the trace have been switched since the given number of switches. */
 static int is_unswitched(const struct probity_model *model, uint32_t trace, uint64_t switches)
 {
     return trace >= model->switched_count || model->switched[trace] <= switches;
 }
 
-/* Requests of one kind may arrive in several traces. Between two arrivals, others may be missing in
- * the trace of either. */
+/* Requests of one kind may arrive in several traces. Between two arrivals, others may be missing
+ * from the trace of either. */
 static int add_gap(const struct probity_model *model, struct probity_model_station *station,
                    uint32_t trace)
 {
@@ -189,7 +189,7 @@ static int arrive(struct probity_model *model, struct probity_model_station *sta
     if (error != 0)
         return error;
     if (open != NULL) {
-        /* A lock was taken again by its holder; otherwise the id was reused, and the departure of
+        /* If a lock, its holder took it again. Otherwise the id was reused, and the departure of
          * its earlier use is missing. */
         ((struct probity_model_station *)open->owner)->again++;
         if (station->kind == PROBITY_MODEL_LOCK)
@@ -199,7 +199,7 @@ static int arrive(struct probity_model *model, struct probity_model_station *sta
     return open_id(model, key, station);
 }
 
-/* Closes an open id that departs. */
+/* Closes an id that departs. */
 static int depart(struct probity_model *model, struct probity_inflight_item *open)
 {
     struct probity_model_station *station = open->owner;
@@ -210,7 +210,7 @@ static int depart(struct probity_model *model, struct probity_inflight_item *ope
     return error;
 }
 
-/* Closes the id if it is open; otherwise its arrival was not seen. */
+/* Closes the id if it is open. Otherwise its arrival is not in the trace. */
 static int depart_from(struct probity_model *model, struct probity_model_station *station,
                        const struct probity_inflight_key *key)
 {
@@ -237,12 +237,12 @@ static int take_lock(struct probity_model *model, struct probity_model_station *
     return error != 0 ? error : arrive(model, station, key);
 }
 
-/* Queues and locks: the object identifies the station. */
+/* Handles queues and locks: the object identifies the station. */
 static int put_at_object(struct probity_model *model, struct model_thread *thread,
                          const struct probity_event *event, enum probity_model_kind kind)
 {
     const struct station_key station_key = {kind, event->trace, event->object, NULL};
-    /* A read lock may have several holders, each of them a thread. */
+    /* A read lock may have several holders, one per thread. */
     const struct probity_inflight_key key = {
         kind == PROBITY_MODEL_LOCK ? event->thread_slot : event->correlation, event->object,
         event->trace, kind};
@@ -267,7 +267,7 @@ static int put_at_object(struct probity_model *model, struct model_thread *threa
     return depart_from(model, station, &key);
 }
 
-/* A condition, barrier or join: which threads wait, and how long. */
+/* Handles a condition, barrier or join: which threads wait, and how long. */
 static int put_condition(struct probity_model *model, const struct model_thread *thread,
                          const struct probity_event *event)
 {
@@ -294,7 +294,7 @@ static int put_condition(struct probity_model *model, const struct model_thread 
     return depart_from(model, station, &key);
 }
 
-/* The thread has stopped waiting without getting the lock. */
+/* The thread has stopped waiting and did not get the lock. */
 static void give_up(struct model_thread *thread, const struct probity_event *event)
 {
     if (thread->wait_object == event->object)

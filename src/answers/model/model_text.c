@@ -18,7 +18,7 @@ struct page {
     const char *bold, *plain;
 };
 
-/* Mean, p50 and p99, or dashes if nothing was counted. */
+/* Prints mean, p50 and p99, or dashes if nothing was counted. */
 static void put_times(FILE *stream, const struct probity_duration_stats *times)
 {
     static const unsigned char shown[] = {MODEL_TIMES_MEAN, MODEL_TIMES_P50, MODEL_TIMES_P99};
@@ -44,7 +44,7 @@ static void put_share(FILE *stream, const char *before, const struct probity_col
     fputs(after, stream);
 }
 
-/* Lines for the counts that are not 0. */
+/* Lines that are printed for counts other than 0. */
 struct note {
     int column;
     const char *text;
@@ -85,7 +85,7 @@ static void put_demand(FILE *stream, const char *what, const struct probity_dura
     fprintf(stream, "%27s  %s\n", "", what);
 }
 
-/* In the columns of blocks, with wall times in place of CPU times. */
+/* Prints demands in the columns of blocks, with wall times in place of CPU times. */
 static void put_demands(FILE *stream, const struct probity_model_group *group)
 {
     if (group->run_queue.count > 0 || group->calls != NULL)

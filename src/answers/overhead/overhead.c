@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * overhead.c: computes slowdowns from pairs of runs. Ratios are averaged as logarithms, so that
+ * overhead.c: computes slowdowns from pairs of runs. Averages the logarithms of ratios, so that
  * twice as slow and twice as fast cancel out.
  */
 #include "answers/overhead/overhead.h"
@@ -79,7 +79,7 @@ static void count_records(const struct probity_overhead_pair *pairs, size_t coun
     overhead->records = probity_median(values, count);
 }
 
-/* The time to start and end a recording, per process. */
+/* Computes the time to start and end a recording, per process. */
 static int compare_starts(const struct probity_overhead_pair *pairs, size_t count, double *values,
                           struct probity_overhead_start *start)
 {
@@ -103,7 +103,7 @@ static int compare_starts(const struct probity_overhead_pair *pairs, size_t coun
     return error;
 }
 
-/* The difference that starts do not explain, divided by the number of records. */
+/* Divides the difference not explained by starts by the number of records. */
 static int compare_records(const struct probity_overhead_pair *pairs, size_t count, double *values,
                            struct probity_overhead *overhead)
 {

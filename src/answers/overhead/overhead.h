@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * overhead.h: the time that recording adds to a program, from pairs of runs with and without it.
- * Needs libm.
+ * overhead.h: the time that recording adds to a program, computed from pairs of runs with and
+ * without it. Needs libm.
  */
 #ifndef PROBITY_ANSWERS_OVERHEAD_OVERHEAD_H
 #define PROBITY_ANSWERS_OVERHEAD_OVERHEAD_H
@@ -28,7 +28,7 @@ struct probity_overhead_pair {
     int on_came_first;
 };
 
-/* The times that are compared. */
+/* The times to compare. */
 enum probity_overhead_time {
     PROBITY_OVERHEAD_WALL,
     PROBITY_OVERHEAD_CPU,
@@ -42,15 +42,14 @@ struct probity_overhead_times {
     struct probity_shift added; /* on - off within a pair, in ns */
 };
 
-/* From the idle runs: the time that recording adds before a run's first and after its last
- * record. */
+/* From the idle runs: the time that recording adds before the first record and after the last. */
 struct probity_overhead_start {
     int is_known;       /* 0: an idle run left no trace */
     double processes;   /* median number of traces in idle runs */
     struct probity_shift added[PROBITY_OVERHEAD_TIMES]; /* per process, in ns */
 };
 
-/* With fewer records per process, their cost is lost in the variation of starts. */
+/* With fewer records per process, their cost is smaller than the variation of starts. */
 #define PROBITY_OVERHEAD_RECORDS_MIN 100000
 
 struct probity_overhead {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * overhead_columns.c: the figures of a run; CSV: one line per run; JSON: medians and slowdowns,
- * followed by the runs.
+ * overhead_columns.c: columns of a run. The CSV has one line per run; the JSON has medians and
+ * slowdowns, followed by the runs.
  */
 #include <inttypes.h>
 
@@ -9,10 +9,10 @@
 #include "print/columns.h"
 #include "print/json.h"
 
-/* A line of CSV. */
+/* A line of the CSV. */
 struct line {
     size_t pair;
-    int recording; /* 0: off, 1: on, 2: started, but idle */
+    int recording; /* 0: off, 1: on, 2: started but idle */
     const struct probity_overhead_run *run;
 };
 
@@ -35,7 +35,7 @@ static const struct probity_column columns[] = {
     {"records", records},     {"calls", calls},         {"lost", lost},
     {"incomplete", incomplete}};
 
-enum { COLUMNS = sizeof columns / sizeof *columns, RUN = 2 /* the first one in JSON */ };
+enum { COLUMNS = sizeof columns / sizeof *columns, RUN = 2 /* the first column in the JSON */ };
 
 /* ---- CSV ---------------------------------------------------------------------------------------
  */

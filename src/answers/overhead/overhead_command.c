@@ -35,8 +35,8 @@ struct overhead_call {
     int force, as_json, as_csv, is_profile, ignores_status;
     char **program;
     char directory[PATH_MAX], pattern[PATH_MAX + 16];
-    sigset_t mask; /* with which programs start */
-    int taken;     /* the signal that ends this process */
+    sigset_t mask; /* signal mask with which programs start */
+    int taken;     /* the signal that is to end this process */
     struct probity_overhead_pair *pairs;
     size_t count;
 };
@@ -78,8 +78,8 @@ static int read_trace(const struct overhead_call *call, const char *path,
     return error == 0 ? CLI_OK : cli_fail_trace(&cli_command_overhead, path, error, errno);
 }
 
-/* Reads and removes a run's traces, and the spools that killed programs leave. run NULL: only
- * removes them. */
+/* Reads and removes a run's traces and the spools left by killed programs. run NULL: only removes
+ * them. */
 static int take_traces(const struct overhead_call *call, struct probity_overhead_run *run)
 {
     DIR *directory = opendir(call->directory);
@@ -129,7 +129,7 @@ static uint64_t ns_of(const struct timeval *time)
     return ((uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec) * 1000;
 }
 
-/* RUN_IDLE: profile mode disables probes, and level 0 disables scopes. */
+/* RUN_IDLE: profile mode turns off probes, and level 0 turns off scopes. */
 static int run_once(struct overhead_call *call, enum run_kind kind,
                     struct probity_overhead_run *ret_run)
 {
@@ -188,7 +188,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The first pair warms caches and shows errors early; it does not count. */
+/* The first pair does not count: it warms caches and reveals errors early. */
 static int run_pairs(struct overhead_call *call)
 {
     struct probity_overhead_pair unused;
@@ -227,7 +227,7 @@ static int directory_make(struct overhead_call *call)
     return CLI_OK;
 }
 
-/* A signal that arrives during the runs takes effect once the directory is removed. */
+/* A signal that arrives during the runs takes effect after the directory is removed. */
 static int measure(struct overhead_call *call)
 {
     static const int held[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};

@@ -18,19 +18,19 @@ struct probity_overhead_answer {
     struct probity_overhead overhead;
 };
 
-/* "wall", "cpu". */
+/* Returns "wall" or "cpu". */
 const char *probity_overhead_time_name(enum probity_overhead_time which);
 
 /* The caller checks the stream for errors. */
 void probity_overhead_text(FILE *stream, int has_color,
                            const struct probity_overhead_answer *answer);
 
-/* CSV with a header, one line per run in the order of the runs, an idle run after each pair; times
- * are ns. The caller checks the stream for errors. */
+/* Prints a header line, then one line per run in the order of the runs; an idle run follows each
+ * pair. Times are ns. The caller checks the stream for errors. */
 void probity_overhead_csv(FILE *stream, const struct probity_overhead_answer *answer);
 
-/* One object: medians and slowdowns, then all pairs. Returns 0 or PROBITY_ERROR_MEMORY; the caller
- * checks the stream for errors. */
+/* Prints one object: medians and slowdowns, then all pairs. Returns 0 or PROBITY_ERROR_MEMORY; the
+ * caller checks the stream for errors. */
 int probity_overhead_json(FILE *stream, const struct probity_overhead_answer *answer);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * overhead_text.c: a line for each kind of time, then the number of records.
+ * overhead_text.c: prints a line for each kind of time, then the number of records.
  */
 #include "answers/overhead/overhead_print.h"
 
@@ -22,7 +22,7 @@ static void put_time(FILE *stream, double ns)
     fprintf(stream, "  %10s", probity_real_time_text(ns, text));
 }
 
-/* Small figures get two decimals. */
+/* Prints small values with two decimals. */
 static void put_percent(FILE *stream, const char *before, double share)
 {
     double percent = 100 * share;

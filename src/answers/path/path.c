@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * path.c: follows spans from beginning to end, and keeps the waits of all threads meanwhile. When a
- * span ends that is one of the slowest so far, path_walk.c finds its parts.
+ * path.c: follows spans from beginning to end, and stores the waits of all threads during them.
+ * When a span ends and is one of the slowest so far, path_walk.c computes its parts.
  */
 #include "answers/path/path.h"
 
@@ -133,7 +133,7 @@ static uint64_t length_of(const struct probity_path_span *span)
     return span->to_ns - span->from_ns;
 }
 
-/* Keeps the slowest ones. Takes over the span. */
+/* Adds a span to the slowest ones; takes ownership of it. */
 static int keep_span(struct probity_path *path, struct probity_path_span *span)
 {
     struct probity_path_span **spans = probity_array_room(path->spans, sizeof *spans,
@@ -211,7 +211,8 @@ static struct probity_inflight_key shared_key(uint64_t id)
     return (struct probity_inflight_key){id, 0, 0, 3};
 }
 
-/* The request has ended. Its id may be of something else later, and in other traces. */
+/* Called when the request has ended: its id may be reused for something else, also in other
+ * traces. */
 static void forget_shared(struct probity_path *path, const struct probity_inflight_key *own)
 {
     const struct probity_inflight_key key = shared_key(own->correlation);
@@ -234,7 +235,7 @@ static void forget_open(struct probity_path *path, struct probity_inflight_item 
     probity_inflight_remove(&path->open, item);
 }
 
-/* A span without hops. NULL if out of memory. */
+/* Returns a span without hops, or NULL if out of memory. */
 static struct path_open *new_open(struct probity_path *path)
 {
     struct path_open *open = path->free;
@@ -280,8 +281,8 @@ static uint32_t trace_of(const struct probity_path *path, uint32_t slot)
     return label != NULL ? label->trace : UINT32_MAX;
 }
 
-/* A hit of the same request, possibly in another thread. Between two traces, the time since the
- * latest hit belongs to neither thread. */
+/* Takes a hit of the same request, possibly in another thread. Between two traces, the time since
+ * the latest hit belongs to neither thread. */
 static void go_on(struct probity_path *path, struct path_open *open, uint32_t slot)
 {
     uint32_t *last = &open->slots[open->hop_count - 1];
@@ -304,7 +305,7 @@ static void go_on(struct probity_path *path, struct path_open *open, uint32_t sl
 /* ---- Requests in several traces (doc/hosts.md) -------------------------------------------------
  */
 
-/* Smaller ids may be of something else in another trace, unless they were sent. */
+/* Smaller ids may have another meaning in another trace, unless they were sent. */
 #define SHARED_ID_LEAST (UINT64_C(1) << 48)
 
 /* From now on, hits of the id in other traces belong to this request. */
@@ -326,7 +327,7 @@ static int share_request(struct probity_path *path, const struct probity_event *
     return 0;
 }
 
-/* The request of another trace that a hit belongs to, or NULL. */
+/* Returns the request of another trace to which a hit belongs, or NULL. */
 static struct probity_inflight_item *find_shared(struct probity_path *path,
                                                  const struct probity_event *event)
 {
@@ -426,7 +427,7 @@ void probity_path_choose(struct probity_path *path, uint64_t at_ns)
     path->options.at_ns = at_ns;
 }
 
-/* Sites were switched: hits may be missing before this time, or after it. */
+/* Called when sites were switched: hits may be missing before or after this time. */
 static void forget_all(struct probity_path *path, uint32_t trace)
 {
     struct probity_inflight_item *item = path->open.oldest;
@@ -497,8 +498,8 @@ static int is_incomplete(const struct probity_path *path)
     return 0;
 }
 
-/* Without waits, no path leads to another thread, so that evicted records of those do not matter;
- * their number would depend on where reading begins. */
+/* Without waits, no path leads to another thread, so evicted records of other threads do not
+ * matter. Their number would depend on where reading began. */
 struct probity_waits_facts probity_path_facts(const struct probity_path *path)
 {
     struct probity_waits_facts facts = probity_waits_facts(path->waits);

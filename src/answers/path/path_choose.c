@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * path_choose.c: a stack of the open calls in question of each thread, and the slowest calls that
- * have ended. What is slowest, and which of equally slow calls is kept, is as in path.c.
+ * path_choose.c: keeps a stack of the open calls of each thread that may be among the slowest, and
+ * the slowest calls that have ended. The order, and which of equally slow calls is kept, are the
+ * same as in path.c.
  */
 #include "answers/path/path_choose.h"
 
@@ -16,7 +17,7 @@ enum { BEGINS = 1, ENDS = 2 };
 
 struct open_call {
     uint64_t since_ns;
-    int is_forgotten; /* sites were switched: its end counts for nothing */
+    int is_forgotten; /* sites were switched: its end does not count */
 };
 
 struct choice_thread {
@@ -34,7 +35,7 @@ struct probity_path_choice {
     struct choice_thread *threads; /* by slot */
     uint32_t thread_count;
     uint64_t now_ns, open, pending;
-    int is_beyond; /* too many calls were open */
+    int is_beyond; /* too many calls were open at a time */
     struct chosen_call chosen[PROBITY_PATH_CHOICE_MAX]; /* slowest first */
     size_t chosen_count;
 };
@@ -109,7 +110,7 @@ static void end_call(struct probity_path_choice *choice, const struct probity_ev
         keep_call(choice, call->since_ns, choice->now_ns - call->since_ns);
 }
 
-/* Calls that were open then may lack records. */
+/* Excludes the calls that are open now: they may lack records. */
 static void forget_all(struct probity_path_choice *choice, uint32_t trace)
 {
     for (uint32_t slot = 0; slot < choice->thread_count; slot++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * path_columns.c: the figures of a part. Times are ns, at_ns in CLOCK_REALTIME.
+ * path_columns.c: the columns of a part of a critical path. Times are ns, at_ns in CLOCK_REALTIME.
  */
 #include "answers/path/path_columns.h"
 

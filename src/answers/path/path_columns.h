@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * path_columns.h: the figures of a part of a path, as columns of CSV and members of JSON.
+ * path_columns.h: the columns of a part of a critical path in CSV and its members in JSON.
  */
 #ifndef PROBITY_ANSWERS_PATH_PATH_COLUMNS_H
 #define PROBITY_ANSWERS_PATH_PATH_COLUMNS_H
@@ -15,7 +15,7 @@ struct probity_path_row {
 
 enum { PROBITY_PATH_COLUMNS = 5 };
 
-/* Of a struct probity_path_row. */
+/* Each row is a struct probity_path_row. */
 extern const struct probity_column probity_path_columns[PROBITY_PATH_COLUMNS];
 
 #endif

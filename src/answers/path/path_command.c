@@ -17,13 +17,13 @@ enum { SLOWEST_MAX = 100000 };
 struct path_call {
     struct cli_query answer;
     struct probity_path *path;
-    struct probity_path_choice *choice; /* first, to read less for the paths; NULL: not possible */
-    struct probity_reader *again;       /* reads for the paths then; or NULL */
+    struct probity_path_choice *choice; /* first pass, to read less in the second; or NULL */
+    struct probity_reader *again;       /* reader of the second pass; or NULL */
     struct probity_path_options options;
     struct symbols_addresses *symbols;
     struct cli_filter from, to;
     const char *request, *function;
-    struct cli_function_memo memo; /* of `function` */
+    struct cli_function_memo memo; /* matches of `function` */
     size_t slowest;
 };
 
@@ -33,7 +33,7 @@ static int passes(struct cli_filter *filter, const struct probity_event *event)
                              event->name_bytes);
 }
 
-/* Bits as struct probity_path_options takes them. */
+/* Returns bits in the form of struct probity_path_options. */
 static unsigned marks_of_probes(void *context, const struct probity_event *event)
 {
     struct path_call *call = context;
@@ -116,7 +116,8 @@ static uint64_t count_pending(void *context)
                                 : count_pending_of_path(context);
 }
 
-/* Without functions and probes, spans are requests. Unmatched calls would be reported, too. */
+/* Without functions and probes, spans are requests. Not empty if calls do not match: these are
+ * reported, too. */
 static int is_empty(void *context, const struct probity_reader *reader)
 {
     const struct path_call *call = context;
@@ -126,8 +127,8 @@ static int is_empty(void *context, const struct probity_reader *reader)
            !probity_states_are_known(reader);
 }
 
-/* Reads again, from shortly before the slowest calls, for their paths. After damage, which calls
- * match and are slowest is uncertain: then all is read again. */
+/* Reads again for the paths, from shortly before the slowest calls. After damage, it is uncertain
+ * which calls match and which are slowest, so everything is read again. */
 static int finish_path(void *context, const struct probity_reader *reader)
 {
     struct path_call *call = context;

@@ -13,7 +13,7 @@
 #include "print/json.h"
 #include "probity.h"
 
-/* The waits that led to a part, innermost first. */
+/* Writes the waits that led to a part, innermost first. */
 static int put_links(FILE *stream, const struct probity_path_answer *answer,
                      const struct probity_path_link *link)
 {
@@ -34,7 +34,7 @@ static int put_links(FILE *stream, const struct probity_path_answer *answer,
     return error;
 }
 
-/* Of a part between two traces. */
+/* Writes the members of a part between two traces. */
 static void put_wire(FILE *stream, const struct probity_path_answer *answer,
                      const struct probity_path_part *part)
 {

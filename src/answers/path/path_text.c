@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * path_text.c: the parts of each path, one on a line.
+ * path_text.c: prints the parts of each path, one per line.
  */
 #include "answers/path/path_print.h"
 
@@ -25,7 +25,7 @@ const char *probity_path_state_name(enum probity_path_state state)
     return names[state];
 }
 
-/* Text output shows this many alternating states of one thread one by one. */
+/* The text shows up to this many alternating states of one thread one by one. */
 enum { ALTERNATIONS_MAX = 4 };
 
 struct printing {
@@ -104,8 +104,8 @@ static void put_wire(const struct printing *printing, const struct probity_path_
         fputc('\n', printing->stream);
 }
 
-/* The thread and function, and why they are on the path. times: number of parts summed in the
- * line. */
+/* Prints the thread and function, and why they are on the path. times: number of parts summed in
+ * the line. */
 static void put_part(const struct printing *printing, const struct probity_path_span *span,
                      const struct probity_path_part *part, size_t times)
 {
@@ -152,7 +152,8 @@ static int is_alike(const struct probity_path_part *a, const struct probity_path
            a->doing.function == b->doing.function && a->doing.call == b->doing.call;
 }
 
-/* Parts that differ only in their states: a line for each state, in order of their beginning. */
+/* Sums parts that differ only in their states: prints a line for each state, in order of first
+ * appearance. */
 static void put_sums(const struct printing *printing, const struct probity_path_span *span,
                      const struct probity_path_part *parts, size_t count)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * path_walk.c: goes back from the end of a span. Each step covers time that no other step covers,
- * so that the parts sum to the span. How a thread spent its own time is known from the scheduler's
- * states, if they were recorded, otherwise from the CPU time of each stretch between two records.
+ * so the parts sum to the span. How a thread spent its own time is taken from the scheduler's
+ * states if they were recorded, otherwise from the CPU time between successive records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
-/* Shorter times off the CPU are not recorded (doc/trace-format.md, "CPU time"): they are rounding
- * errors. */
+/* Shorter times off the CPU are not recorded (doc/trace-format.md, "CPU time"), so they are
+ * rounding errors. */
 enum { OFF_NS_LEAST = 100 };
 
 struct walk {
@@ -21,19 +21,19 @@ struct walk {
     int error;
 };
 
-/* A stretch of one thread: [from, to) with the wait that led there, at this depth. */
+/* A stretch [from, to) of one thread, with the wait that led there, at this depth. */
 struct leg {
     uint32_t slot;
     uint64_t from_ns, to_ns;
     const struct probity_path_link *link;
     unsigned depth;
-    /* Used if no scope is open: the function that took the lock; NULL: unknown. */
+    /* Used if no scope is open: the function that took the lock. NULL: unknown. */
     const struct probity_function *function;
 };
 
 static void walk_leg(struct walk *walk, const struct leg *leg);
 
-/* Adds a part before those found so far, or joins it with the one after it if they are alike. */
+/* Adds a part before those found so far, or merges it with the next one if they are alike. */
 static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns, uint64_t to_ns,
                      enum probity_path_state state, const struct probity_past_doing *recorded)
 {
@@ -67,7 +67,7 @@ static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns,
         from_ns, to_ns - from_ns, state, leg->slot, leg->slot, doing, leg->link};
 }
 
-/* Whether there are too many parts: all earlier time then becomes one part, however it was
+/* Whether there are too many parts. If so, all earlier time becomes one part, no matter how it was
  * spent. */
 static int is_full(const struct walk *walk)
 {
@@ -107,16 +107,17 @@ static const struct probity_path_link *add_link(struct walk *walk, const struct 
 /* ---- A thread's own time -----------------------------------------------------------------------
  */
 
-/* Time of a thread, and its state if the scheduler's are unknown: WAIT, WAKE_UP, or OFF, which is
- * split by CPU time. doing: for all of it; NULL: that of each stretch. */
+/* Time of a thread. off: its state if the scheduler's states are unknown: WAIT, WAKE_UP, or OFF,
+ * which is split by CPU time. doing: what it did all the time; NULL: as recorded for each
+ * stretch. */
 struct own_time {
     uint64_t from_ns, to_ns;
     enum probity_path_state off;
     const struct probity_past_doing *doing;
 };
 
-/* It ran for the CPU time of each stretch. It is unknown when within the stretch it was off the
- * CPU, so that time is shown at the beginning. */
+/* The thread ran for the CPU time of each stretch. When it was off the CPU within the stretch is
+ * unknown, so that time is shown at the beginning. */
 static void walk_stretches(struct walk *walk, const struct leg *leg, const struct own_time *time)
 {
     const struct probity_past_doing nothing = {NULL, NULL};
@@ -139,7 +140,7 @@ static void walk_stretches(struct walk *walk, const struct leg *leg, const struc
     add_part(walk, leg, time->from_ns, to_ns, PROBITY_PATH_UNKNOWN, &nothing);
 }
 
-/* Time in which the thread was in one state. */
+/* Adds time in which the thread was in one state. */
 static void walk_state(struct walk *walk, const struct leg *leg, const struct own_time *time,
                        enum probity_path_state state)
 {
@@ -166,8 +167,8 @@ static void walk_cause(struct walk *walk, const struct leg *leg, uint32_t slot, 
     walk_leg(walk, &over);
 }
 
-/* The thread that woke this one at to_ns after it was blocked; NO_THREAD: not a thread of the
- * trace. */
+/* Returns the thread that woke this one at to_ns after it was blocked, or NO_THREAD if it is not a
+ * thread of the trace. */
 static uint32_t waker_at(const struct walk *walk, const struct leg *leg, uint64_t to_ns)
 {
     struct probity_thread_period next;
@@ -178,7 +179,8 @@ static uint32_t waker_at(const struct walk *walk, const struct leg *leg, uint64_
     return probity_waits_thread(walk->path->waits, leg->slot, next.waker);
 }
 
-/* Time in which the thread was blocked. If it was woken within it, the path moves to the waker. */
+/* Adds time in which the thread was blocked. If the thread was woken within that time, the path
+ * moves to the waker. */
 static void walk_block(struct walk *walk, const struct leg *leg, const struct own_time *time,
                        int is_end)
 {
@@ -237,7 +239,7 @@ static void walk_time(struct walk *walk, const struct leg *leg, uint64_t from_ns
 /* ---- Waits -------------------------------------------------------------------------------------
  */
 
-/* The function in which a holder took the lock, if known. */
+/* Returns the function in which a holder took the lock, if known. */
 static const struct probity_function *function_at(struct walk *walk,
                                                   const struct probity_wait_holder *holder)
 {
@@ -296,7 +298,8 @@ static void walk_wait(struct walk *walk, const struct leg *leg, const struct pat
     }
 }
 
-/* A thread's wait that began before a time and has not ended yet, as a copy in `ret_wait`. */
+/* Finds a thread's wait that began before a time and has not ended yet, and copies it to
+ * `ret_wait`. */
 static int open_wait_of(struct probity_path *path, uint32_t slot, uint64_t before_ns,
                         struct path_wait *ret_wait, char name[PROBITY_WAIT_NAME_BYTES])
 {
@@ -312,7 +315,7 @@ static int open_wait_of(struct probity_path *path, uint32_t slot, uint64_t befor
     return 1;
 }
 
-/* The latest wait of a thread that overlaps [from, to), among those that have ended. */
+/* Returns the latest wait of a thread that overlaps [from, to), of those that have ended. */
 static const struct path_wait *latest_wait(const struct probity_path *path, uint32_t slot,
                                            uint64_t from_ns, uint64_t to_ns)
 {
@@ -322,7 +325,7 @@ static const struct path_wait *latest_wait(const struct probity_path *path, uint
 
     if (thread == NULL || thread->count == thread->first)
         return NULL;
-    /* Those that begin before to_ns. */
+    /* Finds the waits that begin before to_ns. */
     for (low = thread->first, high = thread->count; low < high;) {
         size_t middle = low + (high - low) / 2;
         if (thread->waits[middle].from_ns < to_ns)
@@ -359,7 +362,7 @@ static void walk_leg(struct walk *walk, const struct leg *leg)
     add_rest(walk, leg, leg->from_ns, to_ns);
 }
 
-/* The parts by state of their threads. */
+/* Sums the parts by state of their threads. */
 static void sum_states(struct probity_path_span *span)
 {
     static const enum probity_sched_state states[PROBITY_PATH_STATES] = {
@@ -381,7 +384,7 @@ static void reverse(struct probity_path_span *span)
     }
 }
 
-/* The time between two traces. A wire is never the first hop. */
+/* Adds the time between two traces. A wire is never the first hop. */
 static void walk_wire(struct walk *walk, const struct leg *leg, uint32_t from_slot)
 {
     const struct probity_past_doing nothing = {NULL, NULL};
@@ -400,7 +403,7 @@ int path_walk(struct probity_path *path, const struct path_open *open,
     uint64_t to_ns = span->to_ns;
 
     /* The time between the last hit of a request in one thread and its first in the next belongs to
-     * the latter: it was busy with other requests, or waited. */
+     * the second thread, which was busy with other requests or waited. */
     for (size_t i = open->hop_count; i > 0; i--) {
         const struct leg leg = {open->slots[i - 1], open->since_ns[i - 1], to_ns, NULL, 0, NULL};
         if (open->is_wire[i - 1] && leg.from_ns < to_ns)

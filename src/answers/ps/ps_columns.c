@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ps_columns.c: the programs that record as JSON and CSV. The numbers are one table of columns;
- * texts are written around them.
+ * ps_columns.c: prints the programs that are recording as JSON and CSV. The numbers come from one
+ * table of columns; texts are written around them.
  */
 #include <inttypes.h>
 

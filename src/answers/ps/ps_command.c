@@ -15,7 +15,7 @@
 
 #define ME (&cli_command_ps)
 
-/* Time between the two samples that give the rate. */
+/* Time between the two samples from which the rate is computed. */
 enum { SAMPLE_MS = 250 };
 
 struct ps_call {
@@ -26,7 +26,7 @@ struct ps_call {
     size_t count;
 };
 
-/* Recordings that end in the meantime are left out. */
+/* Skips recordings that end in the meantime. */
 static int open_all(struct ps_call *call)
 {
     size_t room = call->spools.count + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ps_text.c: the table of programs that record. Columns that do not fit are left out, the least
+ * ps_text.c: the table of programs that are recording. Columns that do not fit are left out, least
  * needed first.
  */
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static const char *bytes_text(uint64_t bytes, char *ret_text, size_t room)
     return ret_text;
 }
 
-/* The text of a cell other than the program. */
+/* Returns the text of a cell other than the program. */
 static const char *cell_text(const struct probity_ps_answer *answer,
                              const struct probity_ps_row *row, enum what what, char *ret_text,
                              size_t room)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hosts_print.c: offsets, drifts and errors of hosts, as text and JSON.
+ * hosts_print.c: prints offsets, drifts and errors of hosts as text and JSON.
  */
 #include "answers/report/hosts_print.h"
 
@@ -19,7 +19,7 @@ const char *probity_host_name(const struct probity_hosts *hosts, uint32_t host,
 
     for (uint32_t i = 0; i < hosts->count; i++)
         is_shared |= i != host && strcmp(hosts->hosts[i].name, name) == 0;
-    /* Escaped, as a name may contain anything; a whole number of characters. */
+    /* Escapes the name, which may contain anything, and does not split characters. */
     char *end = probity_text_put(ret_name, ret_name + 60, name, strlen(name), 0);
     end = ret_name + probity_text_whole(ret_name, (size_t)(end - ret_name));
     if (is_shared)
@@ -29,7 +29,7 @@ const char *probity_host_name(const struct probity_hosts *hosts, uint32_t host,
     return ret_name;
 }
 
-/* ", error at most 12.3us", or that the error is unknown. */
+/* Formats ", error at most 12.3us", or that the error is unknown. */
 static const char *error_text(uint64_t error_ns, char *ret_text, size_t bytes)
 {
     char time[PROBITY_TIME_TEXT_BYTES];

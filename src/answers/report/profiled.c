@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiled.c: converts a histogram of ticks to one of nanoseconds: each call in a bucket is counted
- * at the midpoint, which is within an eighth of its duration.
+ * profiled.c: converts a histogram of ticks to one of nanoseconds. Each call in a bucket is counted
+ * at the bucket's midpoint, which is within an eighth of the call's duration.
  */
 #include "answers/report/profiled.h"
 
@@ -46,7 +46,7 @@ int probity_report_profiled_row(const struct probity_profiled *profiled,
                  .sum_ns = profiled->durations_ns,
                  .min_ns = is_timed ? profiled->min_ns : UINT64_MAX,
                  .max_ns = profiled->max_ns}};
-    /* If no call was timed, the histogram lacks the minimum that it needs. */
+    /* If no call was timed, there is no minimum, which the histogram requires. */
     return is_timed ? convert(profiled, &ret_row->sums.durations) : 0;
 }
 

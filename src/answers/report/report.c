@@ -17,7 +17,7 @@
 #include "base/hashtable.h"
 #include "probity.h"
 
-/* A function in all threads. */
+/* A function, over all threads. */
 struct function_item {
     struct probity_same_function same;
     struct probity_active_time elapsed;
@@ -43,10 +43,10 @@ struct probity_report {
     size_t sorted_count;
     struct probity_report_function *functions;
     size_t function_count;
-    struct probity_scopes_repairs added; /* of rows and reports that the caller added */
+    struct probity_scopes_repairs added; /* repairs of rows and reports that the caller added */
     struct probity_scopes_repairs repairs; /* set by finish */
     struct probity_scopes_listener listener;
-    struct probity_scopes_listener others[PROBITY_REPORT_SHARES_MAX]; /* that share the scopes */
+    struct probity_scopes_listener others[PROBITY_REPORT_SHARES_MAX]; /* these share the scopes */
     size_t other_count;
     int error; /* set by a listener, which cannot return errors */
 };
@@ -111,7 +111,7 @@ static uint64_t hash_of(uint64_t key, uint64_t slot)
     return probity_hash(key ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f));
 }
 
-/* Finds or adds a function. NULL if out of memory. */
+/* Finds or adds a function. Returns NULL if out of memory. */
 static struct function_item *function_at(struct probity_report *report,
                                          const struct probity_report_row *like)
 {
@@ -126,8 +126,8 @@ static struct function_item *function_at(struct probity_report *report,
     return item->elapsed.past != NULL ? item : NULL;
 }
 
-/* Finds or adds the row with the function and thread of `like`; slot identifies the thread. NULL if
- * out of memory. */
+/* Finds or adds the row with the function and thread of `like`; slot identifies the thread. Returns
+ * NULL if out of memory. */
 static struct row_item *row_at(struct probity_report *report, const struct probity_report_row *like,
                                uint64_t slot)
 {
@@ -158,7 +158,7 @@ static struct row_item *row_at(struct probity_report *report, const struct probi
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* Finds the row; called once per function and thread. */
+/* Finds or adds the row. Called once per function and thread. */
 static struct row_item *add_row(struct probity_report *report, struct probity_scope *scope,
                                 const struct probity_event *event)
 {
@@ -218,8 +218,8 @@ static void switch_elapsed(struct probity_report *report, const struct probity_s
         probity_active_time_leave(&item->function->elapsed, now_ns);
 }
 
-/* A pause is also excluded from the times of callers, unless they were themselves called in a
- * pause. */
+/* A pause is also excluded from the times of callers, unless these were called in a pause
+ * themselves. */
 static void switch_callers(struct probity_report *report, uint32_t slot, uint32_t depth,
                            int goes_on, uint64_t now_ns)
 {
@@ -287,7 +287,7 @@ close_call(struct probity_report *report, const struct probity_scope *scope,
     uint64_t ns = scope->total.wall_ns;
     if (__builtin_expect(report->options.measure != PROBITY_REPORT_TOTAL, 0))
         ns = measured(report->options.measure, scope);
-    /* A call without a record of its end has no duration, only a lower bound of it. */
+    /* A call without a record of its end has no duration, only a lower bound. */
     sums->open += how == PROBITY_SCOPE_OPEN;
     if (probity_scope_end_is_recorded(how) && add_duration(sums, ns) != 0)
         report->error = PROBITY_ERROR_MEMORY;
@@ -395,14 +395,14 @@ put_other(struct probity_report *report, const struct probity_event *event)
 int probity_report_put(struct probity_report *report, const struct probity_event *event)
 {
     if (__builtin_expect(report->error != 0, 0))
-        return report->error; /* of the event before */
+        return report->error; /* an error at the previous event */
     if (__builtin_expect(event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_EVENT_LEAVE,
                          0))
         return put_other(report, event);
     return probity_scopes_put(report->scopes, event, &report->listener);
 }
 
-/* Most calls have a row, and there is nothing more to do. */
+/* Most calls have a row, so there is nothing else to do. */
 static inline void opened_in_run(void *context, struct probity_scope *scope,
                                  const struct probity_run *run, size_t at)
 {
@@ -426,12 +426,12 @@ int probity_report_put_run(struct probity_report *report, const struct probity_r
                                                     opened_shared_in_run, NULL, NULL};
 
     if (__builtin_expect(report->error != 0, 0))
-        return report->error; /* of the events before */
+        return report->error; /* an error at earlier events */
     return report->other_count > 0 ? probity_scopes_put_run(report->scopes, run, shared)
                                    : probity_scopes_put_run(report->scopes, run, alone);
 }
 
-/* Threads of added rows are numbered after all slots of a reader. */
+/* Threads of added rows are numbered after all slots of the reader. */
 static int add_row_of(struct probity_report *report, const struct probity_report_row *row)
 {
     struct probity_report_row like = *row;
@@ -485,7 +485,7 @@ static int compare_rows(const void *left, const void *right)
     return order;
 }
 
-/* Leaves out rows without a call, which are outside the time range. The copies take over the
+/* Leaves out rows without calls, which are outside the time range. The copies take ownership of the
  * histograms. */
 static int collect_rows(struct probity_report *report)
 {
@@ -506,7 +506,7 @@ static int collect_rows(struct probity_report *report)
     return 0;
 }
 
-/* Merges rows that would look the same. */
+/* Merges rows that would look alike. */
 static int join_rows(struct probity_report *report)
 {
     struct probity_report_row *rows = report->sorted;
@@ -527,8 +527,8 @@ static int join_rows(struct probity_report *report)
     return error;
 }
 
-/* For a single thread this is the total, because a thread is in only one outermost call at a
- * time. */
+/* For a single thread, the elapsed time is the total, because a thread is in only one outermost
+ * call at a time. */
 static int set_elapsed(struct probity_report *report)
 {
     for (size_t i = 0; i < report->sorted_count; i++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * report.h: time spent in the calls of each function: counts, total and self times, pauses,
- * extremes and a histogram of durations; of each function and, on request, of each function in each
- * thread. Memory: functions times threads, independent of the length of the trace. Prints nothing.
+ * extremes and a histogram of durations, for each function and, on request, for each function in
+ * each thread. Memory: one row per function and thread, independent of the length of the trace.
+ * Prints nothing.
  *
  *     events ──► scopes ──► rows ──┐
  *     rows of a profile ───────────┴──► finish: functions, each with its rows
@@ -25,18 +26,18 @@ struct probity_report_sums {
     uint64_t calls;    /* all calls; those entered with profiling off are untimed */
     uint64_t untimed;  /* calls without times */
     uint64_t repaired; /* calls closed by a repair, not by their leave */
-    uint64_t open; /* calls with times that have not ended; part of repaired */
+    uint64_t open; /* calls that have times but have not ended; part of repaired */
     uint64_t counted;  /* part of untimed: only counted because of PROBITY_BUDGET */
     uint64_t profiled; /* counted by profile mode, with unknown start times */
-    uint64_t entries;  /* part of untimed: of functions that have entries only */
-    int is_least;      /* there were more calls: PROBITY_BUDGET had the hooks removed */
+    uint64_t entries;  /* part of untimed: calls of functions that record only entries */
+    int is_least;      /* `calls` is a lower bound: PROBITY_BUDGET removed the hooks */
     struct probity_scope_time total; /* counts only the outermost of recursive calls */
     struct probity_scope_time self, paused;
     uint64_t elapsed_ns; /* time with a thread inside; valid if profiled and counted are 0 */
-    int has_no_elapsed;  /* 1: that time is not known */
+    int has_no_elapsed;  /* 1: elapsed_ns is unknown */
     struct probity_cost_sum total_cost, self_cost; /* recording overhead, if uncosted is 0 */
     uint64_t uncosted; /* timed calls with unknown overhead */
-    uint64_t sum_ns, min_ns, max_ns; /* of durations; min is UINT64_MAX without any */
+    uint64_t sum_ns, min_ns, max_ns; /* of durations; min is UINT64_MAX if there are none */
     struct probity_histogram durations;
 };
 
@@ -47,11 +48,12 @@ struct probity_report_row {
     struct probity_report_sums sums;
 };
 
-/* Functions with equal texts are merged: one in a header, or the same one in several traces. */
+/* Functions with equal texts are merged: one in a header, or the same function in several
+ * traces. */
 struct probity_report_function {
     const struct probity_function *function; /* any one of them; NULL: lost */
     uint32_t trace, number;
-    const char *signature; /* as declared, or ""; callers may replace it by a better one */
+    const char *signature; /* as declared, or ""; callers may replace it with a better one */
     struct probity_report_sums sums;
     struct probity_report_row *rows; /* by thread; empty unless requested */
     size_t row_count;
@@ -75,7 +77,7 @@ enum probity_report_key {
     PROBITY_REPORT_P90,
     PROBITY_REPORT_P99,
     PROBITY_REPORT_MAX,
-    PROBITY_REPORT_TOTAL_CORRECTED, /* without recording overhead */
+    PROBITY_REPORT_TOTAL_CORRECTED, /* minus recording overhead */
     PROBITY_REPORT_TOTAL_ERROR,     /* error of the corrected time */
     PROBITY_REPORT_SELF_CORRECTED,
     PROBITY_REPORT_SELF_ERROR,
@@ -95,7 +97,7 @@ struct probity_report_options {
 
 struct probity_report;
 
-/* Adds sums, and histograms. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds sums and histograms. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_sums_add(struct probity_report_sums *to, const struct probity_report_sums *from);
 
 /* options may be NULL. Returns 0 or PROBITY_ERROR_MEMORY. */
@@ -106,9 +108,9 @@ int probity_report_open(const struct probity_report_options *options,
 enum { PROBITY_REPORT_SHARES_MAX = 2 };
 
 /* Before the first event: shares the scopes of the report with another analysis of the same events,
- * with the same range and costs. That one takes each event before the report does, and is finished
- * after it. The listener may not use the first element of of_function; for a scope that is left in
- * a run, it gets no event. Returns the scopes, which live as long as the report. */
+ * with the same range and costs. The other analysis takes each event before the report does, and is
+ * finished after it. Its listener may not use of_function[0], which the report uses. For a scope
+ * that is left in a run, it gets no event. Returns the scopes, which live as long as the report. */
 const struct probity_scopes *probity_report_share(struct probity_report *report,
                                                   const struct probity_scopes_listener *listener);
 
@@ -121,59 +123,62 @@ struct probity_run;
 /* Takes a run of events (reader/run.h) in the same way. */
 int probity_report_put_run(struct probity_report *report, const struct probity_run *run);
 
-/* Adds sums computed elsewhere. The row's `thread` must not be NULL. It and the histogram are
- * copied; the function must live as long as the report. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds sums that were computed elsewhere. The row's `thread` must not be NULL. The thread and the
+ * histogram are copied; the function must live as long as the report. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row);
 
-/* Adds another report of the same options except the range, of other threads of the same traces:
- * all its calls, closed as by finish, and repairs. Both are without elapsed times. The functions of
- * its reader must live as long as this report. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds another report on other threads of the same traces, with the same options except the range:
+ * all its calls, after closing open ones as finish does, and its repairs. Neither report may have
+ * elapsed times. The functions of its reader must live as long as this report. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_report_join(struct probity_report *report, struct probity_report *part);
 
-/* Adds whatever is left in a reader's traces, events and the counts of profile mode, and finishes.
+/* Adds the rest of a reader's traces, both events and the counts of profile mode, and finishes.
  * Returns 0, PROBITY_ERROR_MEMORY or an error of probity_reader_next(). In
  * src/answers/report/profiled.c. */
 int probity_report_read(struct probity_report *report, struct probity_reader *reader);
 
-/* Closes open scopes and merges functions; nothing may be added afterwards. Returns 0 or
+/* Closes open scopes and merges functions. Call after the last put. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_report_finish(struct probity_report *report);
 
-/* After finish, in no particular order. Valid until close; the caller may sort them. */
+/* After finish: returns the functions, in no particular order. Valid until close; the caller may
+ * sort them. */
 struct probity_report_function *probity_report_functions(struct probity_report *report,
                                                          size_t *ret_count);
 
-/* Number of calls that began in the range and have not ended yet. */
+/* Returns the number of calls that began in the range and have not ended yet. */
 uint64_t probity_report_pending(const struct probity_report *report);
 
-/* After finish. */
+/* Call after finish. */
 const struct probity_scopes_repairs *probity_report_repairs(const struct probity_report *report);
 
-/* The duration that per_mille of the calls do not exceed (nearest rank), clamped to min and max; 0
- * without calls. */
+/* Returns the duration that per_mille of the calls do not exceed (nearest rank), clamped to min and
+ * max; 0 if there are no calls. */
 uint64_t probity_report_quantile(const struct probity_report_sums *sums, unsigned per_mille);
 
-/* Maximum relative error of such a quantile in either direction. Profile mode has a resolution of a
- * quarter of a power of two, and no shorter durations than 16 ticks. */
+/* Maximum relative error of such a quantile in either direction. In profile mode, the resolution is
+ * a quarter of a power of two, and no duration is below 16 ticks. */
 #define PROBITY_REPORT_QUANTILE_ERROR (1.0 / 256)
 #define PROBITY_REPORT_QUANTILE_ERROR_PROFILED (1.0 / 8 + 1.0 / 256)
 double probity_report_quantile_error(const struct probity_report_sums *sums);
 
-/* "self", "cpu-total" ...; as in options and JSON. */
+/* Returns "self", "cpu-total" ..., as in options and JSON. */
 const char *probity_report_key_name(enum probity_report_key key);
 
-/* PROBITY_REPORT_KEYS if the name is unknown. */
+/* Returns PROBITY_REPORT_KEYS if the name is unknown. */
 enum probity_report_key probity_report_key_parse(const char *name);
 
-/* Calls, ns or thousandths; 0 for times that no call has. */
+/* Returns calls, ns or thousandths; 0 for times that no call has. */
 uint64_t probity_report_value(const struct probity_report_sums *sums, enum probity_report_key key);
 
-/* Whether the value is known. Times are unknown if no call has any, CPU times if they were not
- * recorded, elapsed time if calls have no start times. */
+/* Whether the value is known. Times are unknown if no call has times, CPU times if they were not
+ * recorded, and elapsed time if calls have no start times. */
 int probity_report_is_known(const struct probity_report_sums *sums, enum probity_report_key key,
                             int is_cpu_known);
 
-/* Total (is_self 0) or self time without recording overhead. */
+/* Returns the total (is_self 0) or self time minus the recording overhead. */
 struct probity_corrected probity_report_corrected(const struct probity_report_sums *sums,
                                                   int is_self);
 

@@ -26,7 +26,7 @@ struct report_call {
     double suggest_percent; /* --suggest; 0: print the report instead */
     int is_cost_known;      /* set by --suggest */
     struct probity_report *report;
-    struct probity_states_report *states; /* --states: in place of `report`; or NULL */
+    struct probity_states_report *states; /* --states: used in place of `report`; or NULL */
     uint64_t counted; /* calls that were only counted */
     struct probity_scopes_repairs repairs; /* from a database */
     int is_from_fleet;
@@ -88,7 +88,7 @@ static int is_of_costs(enum probity_report_key key)
     return key >= PROBITY_REPORT_TOTAL_CORRECTED && key <= PROBITY_REPORT_SELF_ERROR;
 }
 
-/* Computing the cost of records takes time, so it is done only if a cost is shown. */
+/* Computing the cost of records takes time, so this is done only if a cost is shown. */
 static int wants_costs(const struct report_call *call)
 {
     int wanted = call->answer.as_json || call->answer.as_csv || call->layout.is_corrected ||
@@ -104,7 +104,7 @@ static int is_of_elapsed(enum probity_report_key key)
     return key == PROBITY_REPORT_ELAPSED || key == PROBITY_REPORT_PARALLELISM;
 }
 
-/* Elapsed times take all threads' events in time order. */
+/* Elapsed times require the events of all threads in time order. */
 static int wants_elapsed(const struct report_call *call)
 {
     int wanted = call->answer.as_json || call->answer.as_csv || call->layout.is_wide ||
@@ -296,7 +296,7 @@ static int print_functions(struct report_call *call, FILE *stream,
     return 0;
 }
 
-/* Reads signatures only if they are shown, and only for local traces. */
+/* Reads signatures only if they are shown and the traces are local. */
 static int print_report(void *context, FILE *stream, const struct probity_reader *reader,
                         int has_color)
 {
@@ -330,7 +330,7 @@ static int take_report(void *context, struct probity_report *report,
     return 0;
 }
 
-/* If the name is unknown, this is reported. */
+/* Whether the function was requested. If no function has the name, that is reported. */
 static int is_wanted(void *context, const struct probity_function *function)
 {
     struct report_call *call = context;
@@ -339,7 +339,7 @@ static int is_wanted(void *context, const struct probity_function *function)
            cli_patterns_match(&call->patterns, function->name, function->signature);
 }
 
-/* Refuses options for which a database has no data. */
+/* Rejects options for which a database has no data. */
 static int run_from_fleet(struct report_call *call, size_t count)
 {
     const struct cli_fleet_want want = {.by_thread = call->options.by_thread,
@@ -359,7 +359,7 @@ static int run_from_fleet(struct report_call *call, size_t count)
                                             : status;
 }
 
-/* CSV and JSON have all columns. */
+/* CSV and JSON always have all columns. */
 static int run_on(void *context, char **names, size_t count)
 {
     struct report_call *call = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_csv.c: a report as CSV, always with the same columns.
+ * report_csv.c: prints a report as CSV, always with the same columns.
  */
 #include "answers/report/report_csv.h"
 

@@ -21,7 +21,7 @@ struct probity_report_member {
 
 extern const struct probity_report_member probity_report_members[PROBITY_REPORT_MEMBERS];
 
-/* Times without the cost of recording, and their errors. */
+/* Times minus recording overhead, and their errors. */
 extern const struct probity_report_member
     probity_report_corrected_members[PROBITY_REPORT_CORRECTED_MEMBERS];
 
@@ -31,11 +31,12 @@ static inline void probity_report_csv_field(FILE *stream, const char *text)
     probity_csv_cell_put(stream, text);
 }
 
-/* Writes three fields (process id, thread id, name), which are empty for NULL. */
+/* Writes three fields: process id, thread id, name. They are empty for NULL. */
 void probity_report_csv_thread(FILE *stream, const struct probity_thread_label *thread);
 
-/* A header line, then one line for each function in order, followed by its rows by thread with
- * thread ids. Times are ns; unknown values are empty. The caller checks the stream for errors. */
+/* Prints a header line, then one line for each function in order, followed by its rows by thread
+ * with thread ids. Times are ns; unknown values are empty. The caller checks the stream for
+ * errors. */
 void probity_report_csv(FILE *stream, const struct probity_reader *reader,
                         const struct probity_report_function *functions, size_t count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_json.c: a report as one JSON object. Functions are written one at a time, so that a large
- * report is not in memory twice.
+ * report_json.c: prints a report as one JSON object. Functions are written one at a time, so that a
+ * large report is not in memory twice.
  */
 #include "answers/report/report_json.h"
 
@@ -20,7 +20,7 @@ static json_t *value_of(enum probity_report_key key, uint64_t value)
                                              : probity_json_integer(value);
 }
 
-/* null if unknown. */
+/* Times are null if unknown. */
 static void put_times(json_t *object, const struct probity_report_sums *sums,
                       const struct probity_report_member *members, size_t count, int is_cpu_known)
 {
@@ -54,7 +54,7 @@ static void put_sums(json_t *object, const struct probity_report_sums *sums, int
               is_cpu_known);
 }
 
-/* The lower bound and the count of each non-empty bucket. */
+/* Returns the lower bound and the count of each non-empty bucket. */
 static json_t *histogram_of(const struct probity_histogram *durations)
 {
     struct probity_histogram_bucket bucket;

@@ -11,17 +11,19 @@
 #include "answers/report/report.h"
 #include "reader/reader.h"
 
-/* Writes the common beginning of such objects, without repairs: {"traces": ... Returns as below. */
+/* Writes the common beginning of such objects, without repairs: {"traces": ... Returns the same as
+ * below. */
 int probity_report_json_traces(FILE *stream, const struct probity_reader *reader);
 
-/* Same as above, with repairs: {"traces": ..., "repairs": ... Returns as below. */
+/* Writes the same with repairs: {"traces": ..., "repairs": ... Returns the same as below. */
 int probity_report_json_head(FILE *stream, const struct probity_reader *reader,
                              const struct probity_scopes_repairs *repairs);
 
-/* How exact a trace's thread states are, and what they lack. Only if it has them. */
+/* Returns how exact a trace's thread states are, and what they lack. Call it only if the trace has
+ * states. */
 json_t *probity_report_states_json(const struct probity_trace_facts *facts);
 
-/* One object: the traces, the repairs, and `functions` in order. Times are ns. Returns 0,
+/* Prints one object: the traces, the repairs, and `functions` in order. Times are ns. Returns 0,
  * PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_report_json(FILE *stream, const struct probity_reader *reader,
                         const struct probity_report_function *functions, size_t count,

@@ -40,7 +40,7 @@ struct probity_corrected probity_report_corrected(const struct probity_report_su
                    : probity_correct(sums->total.wall_ns, &sums->total_cost);
 }
 
-/* In thousandths. The division is done in two steps, to avoid overflow. */
+/* Returns thousandths. Divides in two steps, to avoid overflow. */
 static uint64_t parallelism_of(const struct probity_report_sums *sums)
 {
     uint64_t sum_ns = sums->total.wall_ns, elapsed_ns = sums->elapsed_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_text.c: a report as a table. All columns but the last have fixed widths, so that tables of
- * two runs can be compared side by side.
+ * report_text.c: prints a report as a table. All columns but the last have fixed widths, so that
+ * tables of two runs can be compared side by side.
  */
 #include "answers/report/report_text.h"
 
@@ -15,7 +15,7 @@
 
 enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10,
        SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS,
-       WAIT_NS = 50000 /* calls to libc this long count as waits (doc/calls.md) */ };
+       WAIT_NS = 50000 /* calls to libc of at least this length count as waits (doc/calls.md) */ };
 
 static const enum probity_report_key usual_columns[] = {
     PROBITY_REPORT_CALLS,    PROBITY_REPORT_TOTAL, PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_TOTAL,
@@ -35,21 +35,21 @@ static const enum probity_report_key corrected_columns[] = {
     PROBITY_REPORT_TOTAL_ERROR,     PROBITY_REPORT_SELF,        PROBITY_REPORT_SELF_CORRECTED,
     PROBITY_REPORT_SELF_ERROR};
 
-/* A table while it is written. */
+/* A table that is being written. */
 struct table {
     FILE *stream;
     const struct probity_report_layout *layout;
-    enum probity_report_key keys[PROBITY_REPORT_KEYS]; /* one for each column, in order */
+    enum probity_report_key keys[PROBITY_REPORT_KEYS]; /* the columns to show, in order */
     size_t count;
     struct probity_table_column columns[PROBITY_REPORT_KEYS]; /* the columns, shown or not */
     size_t column_count;
     uint64_t shown; /* one bit per column */
     int is_cpu_known, has_pids, has_spread;
     struct probity_sparkline spread;
-    uint64_t all_ns[PROBITY_REPORT_KEYS]; /* totals, for keys that have shares */
+    uint64_t all_ns[PROBITY_REPORT_KEYS]; /* totals, for keys with shares */
 };
 
-/* Titles above adjacent columns of a group, and above a single column of it. */
+/* Groups of columns, with a title above adjacent columns, and a shorter one if that is too wide. */
 enum group { GROUP_CALLS, GROUP_WALL, GROUP_CPU, GROUP_OFF, GROUP_THREADS, GROUP_CALL,
              GROUP_CORRECTED };
 
@@ -108,7 +108,7 @@ static struct probity_table_column column_of(enum probity_report_key key)
         .narrow = groups[heads[key].group].narrow};
 }
 
-/* Columns given by the user are always shown; default columns are shown if they fit. */
+/* Columns selected by the user are always shown; default columns are shown if they fit. */
 static void fit_columns(struct table *table, const enum probity_report_key *keys, size_t count)
 {
     const struct probity_report_layout *layout = table->layout;
@@ -190,8 +190,7 @@ static void put_spread(const struct table *table, const struct probity_report_su
     probity_table_put_spread(table->stream, table->layout->is_utf8, counts);
 }
 
-/* Shares are of the total of all functions, which is the sum of self times, but not of total
- * times. */
+/* Shares are of the total of all functions: the sum of self times, not of total times. */
 static const char *begin_share(const struct table *table, enum probity_report_key key,
                                uint64_t value)
 {
@@ -262,8 +261,8 @@ static int compare_labels(const void *left, const void *right)
     return order != 0 ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* Marks, by index, each function that shares its name with another one. NULL if out of memory, in
- * which case they are not distinguished. */
+/* Marks, by index, each function that shares its name with another one. Returns NULL if out of
+ * memory; such functions are then not distinguished. */
 static char *find_namesakes(const struct probity_report_function *functions, size_t count)
 {
     struct label *labels = calloc(count + 1, sizeof *labels);
@@ -283,8 +282,8 @@ static char *find_namesakes(const struct probity_report_function *functions, siz
     return are_namesakes;
 }
 
-/* Functions with equal names are distinguished by signature, if the compiler supplied one, or by
- * location. */
+/* Functions with equal names are distinguished by signature if the compiler supplied one, otherwise
+ * by location. */
 static void put_function(FILE *stream, const struct probity_report_layout *layout,
                          const struct probity_report_function *entry, int is_namesake)
 {
@@ -373,7 +372,7 @@ void probity_report_put_states(FILE *stream, const struct probity_trace_facts *f
     fputc('\n', stream);
 }
 
-/* Only if thread states were read. */
+/* Prints how exact thread states are, if they were read. */
 static void put_states(FILE *stream, const struct probity_trace_facts *facts)
 {
     if (facts->sched == NULL)
@@ -416,8 +415,8 @@ static void put_range(FILE *stream, const char *before, const struct probity_cos
             (double)range->most / units);
 }
 
-/* If calls take only a few times as long as a clock reading may be early, the error is a large part
- * of their time. */
+/* If calls take only a few times as long as the clock may be read too early, the error is a large
+ * part of their time. */
 static void put_early(FILE *stream, const struct probity_costs *costs)
 {
     enum { SHORT_CALL = 4 };
@@ -502,7 +501,7 @@ void probity_report_foot(FILE *stream, int has_color, const struct probity_reade
     put_traces(stream, has_color, reader);
 }
 
-/* Number of functions shown whose percentiles are less exact than they look. */
+/* Returns the number of functions shown whose percentiles are less exact than they look. */
 static uint64_t rough_of(const struct probity_report_function *functions, size_t count,
                          const struct table *table)
 {
@@ -525,8 +524,8 @@ static int has_errors(const struct table *table)
     return is_shown;
 }
 
-/* Number of functions that were off the CPU for longer than their errors: asleep, or because other
- * threads ran. */
+/* Returns the number of functions that were off the CPU for longer than the errors of their times,
+ * because they waited or other threads ran. */
 static uint64_t waiting_of(const struct probity_report_function *functions, size_t count,
                            const struct table *table)
 {
@@ -545,7 +544,7 @@ static uint64_t waiting_of(const struct probity_report_function *functions, size
 
 /* Sums over all functions. */
 struct sums {
-    uint64_t open; /* of profile mode */
+    uint64_t open; /* from profile mode */
     uint64_t untimed, counted, entries;
     size_t least;
 };
@@ -572,7 +571,7 @@ static int is_call_to_libc(const struct probity_function *function)
     return file != NULL && strncmp(file, "libc/", 5) == 0;
 }
 
-/* Mean self time of recorded calls, in ns; 0 if there are none. */
+/* Returns the mean self time of recorded calls, in ns, or 0 if there are none. */
 static double mean_recorded_ns(const struct probity_report_sums *sums)
 {
     return sums->calls > sums->untimed
@@ -580,7 +579,7 @@ static double mean_recorded_ns(const struct probity_report_sums *sums)
                : 0;
 }
 
-/* The same for those that did not wait. */
+/* Returns the same for calls that did not wait. */
 static double mean_quick_ns(const struct probity_histogram *durations)
 {
     struct probity_histogram_bucket bucket;
@@ -596,9 +595,9 @@ static double mean_quick_ns(const struct probity_histogram *durations)
     return count > 0 ? sum_ns / count : 0;
 }
 
-/* The time of counted calls in the self times of callers, if counted calls took as long as recorded
- * ones. Calls to libc that wait are recorded even if the rest are counted, so their mean would be
- * too high. */
+/* Estimates the time of counted calls that is included in the self times of callers, assuming that
+ * counted calls took as long as recorded ones. Calls to libc that wait are recorded even if the
+ * others are only counted, so the mean of all recorded calls would be too high. */
 static double hidden_seconds(const struct probity_report_function *functions, size_t count,
                              uint64_t *ret_of_libc)
 {
@@ -658,7 +657,7 @@ static void put_budgets(FILE *stream, const struct probity_reader *reader)
     }
 }
 
-/* The totals over all functions, for shares and the scale of pictures. */
+/* Computes the totals over all functions, for shares, and the scale of the distributions. */
 static void measure(struct table *table, const struct probity_report_function *functions,
                     size_t count)
 {

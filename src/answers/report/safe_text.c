@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * safe_text.c: see safe_text.h.
+ * safe_text.c: writes untrusted texts.
  */
 #include "answers/report/safe_text.h"
 
@@ -8,8 +8,8 @@
 
 enum { PART_BYTES = 256 };
 
-/* Written in pieces: each byte may become four, and this may run on the stack of one of the
- * program's threads. */
+/* Writes the text in pieces: each byte may become four, and this may run on the stack of a thread
+ * of the program. */
 void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
 {
     char safe[4 * PART_BYTES];

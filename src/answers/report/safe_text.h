@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Number of characters that probity_report_put_safe() writes. */
+/* Returns the number of characters that probity_report_put_safe() writes. */
 size_t probity_report_safe_columns(const char *text, size_t bytes);
 
 /* Writes a text from the traced program; unprintable bytes must not reach a terminal. */

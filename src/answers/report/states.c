@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * states.c: three reports of the same events, whose functions are sorted by identity and then
+ * states.c: makes three reports of the same events. Their functions are sorted by identity and then
  * matched.
  */
 #include "answers/report/states.h"
@@ -67,7 +67,7 @@ int probity_states_report_finish(struct probity_states_report *states)
     return error;
 }
 
-/* Rounding and records at equal times may leave parts that are longer than the whole. */
+/* Because of rounding, and records with equal times, the parts may be longer than the whole. */
 void probity_states_complete(struct probity_thread_split *split, uint64_t wall_ns)
 {
     uint64_t left = wall_ns;

@@ -23,7 +23,7 @@ static const char of_total[] = "total time", of_self[] = "self time";
 enum what { CALLS, TOTAL, TOTAL_OF, SELF = TOTAL_OF + PROBITY_STATES, SELF_OF,
             COLUMNS = SELF_OF + PROBITY_STATES };
 
-/* Unknown comes last, and only if there is any. */
+/* Unknown is last, and shown only if there is any. */
 static const uint32_t order[PROBITY_STATES] = {PROBITY_STATE_RUNNING, PROBITY_STATE_RUNNABLE,
                                                PROBITY_STATE_BLOCKED, PROBITY_STATE_UNKNOWN};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * suggest.c: excludes functions, starting with those whose calls cost most relative to the time
- * they show, until the rest is cheap enough; then includes as many again as the limit permits.
+ * they show, until the rest is cheap enough; then includes again as many as the limit permits.
  */
 #include "answers/report/report_text.h"
 
@@ -12,7 +12,7 @@
 #include "print/time_text.h"
 #include "probity.h"
 
-/* The functions that one rule selects, because they share a symbol. */
+/* The functions that are selected by one rule, because they share a symbol. */
 struct candidate {
     const struct probity_function *of; /* any one of them */
     uint64_t calls;
@@ -35,7 +35,7 @@ static double middle_ns(struct probity_cost_range range)
     return (double)(range.least + range.most) / 2 / PROBITY_COST_UNITS;
 }
 
-/* The cost of one call; 0 if not measured. */
+/* Returns the cost of one call, or 0 if it was not measured. */
 static double cost_of_call(const struct probity_reader *reader,
                            const struct probity_report_function *function)
 {
@@ -55,8 +55,8 @@ static double cost_of_call(const struct probity_reader *reader,
            middle_ns(costs.part[PROBITY_PART_SCOPE_CALLER]);
 }
 
-/* Length of the symbol without a suffix such as ".constprop.0", or of FILE+0xADDRESS; 0 if a rule
- * cannot express it. */
+/* Returns the length of the symbol without a suffix such as ".constprop.0", or of FILE+0xADDRESS; 0
+ * if no rule can express it. */
 static size_t rule_bytes(const struct probity_function *function)
 {
     static const char usual[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$"
@@ -100,7 +100,7 @@ static int compare_names(const void *left, const void *right)
     return order != 0 ? order : bytes < other ? -1 : bytes > other;
 }
 
-/* Joins candidates that share a symbol. */
+/* Merges candidates that share a symbol. */
 static void join(struct suggestion *suggestion)
 {
     struct candidate *all = suggestion->candidates;
@@ -119,7 +119,7 @@ static void join(struct suggestion *suggestion)
     suggestion->count = kept;
 }
 
-/* By cost relative to the time shown, highest first. */
+/* Sorts by cost relative to the time shown, highest first. */
 static int compare_worth(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
@@ -130,7 +130,7 @@ static int compare_worth(const void *left, const void *right)
     return one > other ? -1 : one < other ? 1 : compare_names(a, b);
 }
 
-/* By cost, lowest first. */
+/* Sorts by cost, lowest first. */
 static int compare_costs(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;

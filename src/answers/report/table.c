@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c: parts of tables. Color only repeats information in the text.
+ * table.c: parts of tables. Colors only repeat information that is in the text.
  */
 #include "answers/report/table.h"
 
@@ -103,7 +103,7 @@ static void percent_text(double fraction, char *ret_text)
         snprintf(ret_text, PROBITY_TABLE_TEXT_BYTES, "%.1f%%", percent);
 }
 
-/* The text of a value, unless it is a text from a trace. */
+/* Formats a value that is not a text from a trace. */
 static const char *cell_text(struct probity_cell cell, char *ret_text)
 {
     enum { ROOM = PROBITY_TABLE_TEXT_BYTES };
@@ -130,7 +130,7 @@ static const char *cell_text(struct probity_cell cell, char *ret_text)
     return ret_text;
 }
 
-/* Characters for a cell, after its indent. */
+/* Returns the number of characters for a cell, after its indent. */
 static int width_of(const struct probity_table *table, size_t at)
 {
     return table->columns[at].width - table->cells[at].indent;
@@ -142,7 +142,7 @@ static void put_aligned(FILE *stream, const struct probity_table *table, size_t 
     fprintf(stream, table->cells[at].is_left ? "%-*s" : "%*s", width_of(table, at), text);
 }
 
-/* A text from a trace. */
+/* Writes a text from a trace. */
 static void put_safe(FILE *stream, const struct probity_table *table, size_t at, const char *text)
 {
     size_t bytes = strlen(text), used = probity_report_safe_columns(text, bytes);
@@ -209,7 +209,7 @@ void probity_table_put_spread(FILE *stream, int is_utf8,
     for (int i = 0; i < PROBITY_SPARKLINE_CELLS; i++)
         most = counts[i] > most ? counts[i] : most;
     for (int i = 0; i < PROBITY_SPARKLINE_CELLS; i++) {
-        /* Rounded up, so that every count is visible. */
+        /* Rounds up, so that every count is visible. */
         double share = (double)counts[i] / (double)most * HEIGHTS;
         int height = (int)share + (share > (int)share);
         fputs(is_utf8 ? blocks[height] : plain[height], stream);

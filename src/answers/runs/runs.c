@@ -32,7 +32,7 @@ static const char *base_name(const char *path)
 #define RUN_COLUMN(NAME, KIND, FROM)                                                               \
     PROBITY_COLUMN(NAME, KIND, struct probity_store_entry, FROM)
 
-/* A history of another user may have any 64 bits here; JSON readers take signed integers. */
+/* In another user's history, this may be any 64-bit value; JSON readers accept signed integers. */
 static struct probity_cell probity_cell_stored(uint64_t value)
 {
     return value <= INT64_MAX ? probity_cell_count(value) : probity_cell_unknown();
@@ -58,7 +58,7 @@ RUN_COLUMN(trace, text, row->run.path)
 RUN_COLUMN(label_or_none, text, row->run.label)
 RUN_COLUMN(program, text, base_name(row->run.environment[PROBITY_COMPARE_PROGRAM]))
 
-/* CSV has those up to RUN_COLUMNS, in this order. */
+/* The CSV has the columns up to RUN_COLUMNS, in this order. */
 enum { RUN, LABEL, STARTED, ADDED, RECORDS, COMPLETE, WHY, FUNCTIONS, BLOCKS, REQUESTS, TRACE,
        RUN_COLUMNS, PROGRAM = RUN_COLUMNS, TEXT_LABEL };
 

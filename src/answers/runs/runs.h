@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * runs.h: the history of runs, as a list or with the full contents of some. Texts come from traced
- * programs, so control characters are escaped.
+ * runs.h: the history of runs, as a list, or the full contents of selected runs. Texts come from
+ * traced programs, so control characters are escaped.
  */
 #ifndef PROBITY_ANSWERS_RUNS_RUNS_H
 #define PROBITY_ANSWERS_RUNS_RUNS_H
@@ -18,13 +18,13 @@ struct probity_runs {
     size_t count;
 };
 
-/* A line for each run; JSON: {"runs": [...]}. Times are ns, unknown values are empty or null.
- * Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE; for text and CSV the caller checks the
- * stream for errors. */
+/* Prints a line for each run, or in JSON {"runs": [...]}. Times are ns; unknown values are empty or
+ * null. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE; for text and CSV the caller checks
+ * the stream for errors. */
 int probity_runs_list(FILE *stream, enum probity_runs_form form, const struct probity_runs *runs);
 
-/* Everything about each run, with its functions and blocks, which must be loaded; in CSV a line for
- * each of these. Returns as above. */
+/* Prints everything about each run, with its functions and blocks, which must be loaded; in CSV, a
+ * line for each of these. Returns the same as above. */
 int probity_runs_show(FILE *stream, enum probity_runs_form form, const struct probity_runs *runs);
 
 #endif

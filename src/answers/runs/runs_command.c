@@ -27,14 +27,14 @@ struct runs_call {
     int force;
     enum probity_runs_form form;
     struct probity_store *store;
-    struct probity_store_entry *entries; /* the ones found */
+    struct probity_store_entry *entries; /* the runs that were found */
     size_t count;
     int is_damaged, with_items;
-    struct cli_fleet_source source; /* if it has a URL: a database instead of the history */
+    struct cli_fleet_source source; /* if it has a URL, a database is used instead of the history */
     int (*print)(FILE *stream, enum probity_runs_form form, const struct probity_runs *runs);
 };
 
-/* A subcommand, given the operands after its name. Returns an exit status. */
+/* A subcommand; the operands are those after its name. Returns an exit status. */
 typedef int runs_action(struct runs_call *call, char **operands, size_t count);
 
 static int fail_store(const struct runs_call *call)
@@ -105,7 +105,7 @@ static int put_run(struct runs_call *call, struct probity_compare_run *run, cons
     return CLI_OK;
 }
 
-/* Stores an absolute path, which is valid in any working directory. */
+/* Stores an absolute path, so that it is valid in any working directory. */
 static int set_path(const char *path, struct probity_compare_run *run)
 {
     char *absolute = realpath(path, NULL);
@@ -186,7 +186,7 @@ static int print_runs(void *context, FILE *stream, int has_color)
     return call->print(stream, call->form, &runs);
 }
 
-/* NUMBER or @LABEL. Returns CLI_OK or CLI_USAGE. */
+/* Parses NUMBER or @LABEL. Returns CLI_OK or CLI_USAGE. */
 static int parse_choice(const char *text, struct probity_store_choice *ret_choice)
 {
     size_t digits = strspn(text, "0123456789");
@@ -223,13 +223,13 @@ static int take_fleet_run(void *context, const struct probity_fleet_run *of,
     call->entries = entries;
     entries[call->count] = (struct probity_store_entry){
         .number = of->run, .added_ns = of->version, .run = *run,
-        .counts = {run->item_count, UINT64_MAX, UINT64_MAX}}; /* the others are unknown */
+        .counts = {run->item_count, UINT64_MAX, UINT64_MAX}}; /* the other counts are unknown */
     snprintf(entries[call->count].id, sizeof entries->id, "%016" PRIx64, of->run);
     call->count++;
     return CLI_OK;
 }
 
-/* The function that printed the list has warned if some of it is incomplete. */
+/* The function that printed the list has already warned if some runs are incomplete. */
 static int print_fleet(struct runs_call *call, int status)
 {
     if ((status != CLI_OK && status != CLI_DAMAGED) || call->source.as_sql)
@@ -251,7 +251,7 @@ static int list_fleet(struct runs_call *call)
     return print_fleet(call, status);
 }
 
-/* The 16 hexadecimal digits that `probity fleet` prints, or @LABEL. */
+/* Parses the 16 hexadecimal digits that `probity fleet` prints, or @LABEL. */
 static int choose_fleet(const char *text, struct probity_fleet_choice *choice)
 {
     choice->label = cli_is_label(text) ? text + 1 : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * spools_columns.c: the figures of a spool; the list as JSON.
+ * spools_columns.c: columns of a spool; prints the list as JSON.
  */
 #include <inttypes.h>
 

@@ -31,7 +31,7 @@ struct spools_call {
 /* ---- Recovering and removing -------------------------------------------------------------------
  */
 
-/* Whether the spool is the user's own or trusted; warns if not. */
+/* Whether the spool belongs to the user or is trusted; warns if not. */
 static int is_own(const struct spools_call *call, const struct probity_spools_entry *entry)
 {
     if (entry->owner == geteuid() || call->is_trusted)
@@ -70,7 +70,7 @@ static int recover(const struct spools_call *call, const struct probity_spools_e
     return CLI_OK;
 }
 
-/* Whether to remove the spool: if it has recoverable records, only if requested. */
+/* Whether to remove the spool. If it has recoverable records, it is removed only if requested. */
 static int may_go(const struct spools_call *call, const struct probity_spools_entry *entry)
 {
     if (call->loses_records || entry->state == PROBITY_SPOOLS_CLOSED ||
@@ -131,7 +131,7 @@ static void print_page(const char *directory, const char *name)
     printf("%s/%s: removed\n", directory, name);
 }
 
-/* Removes the control pages of programs that were killed. */
+/* Removes the control pages of killed programs. */
 static int remove_pages(const struct spools_call *call)
 {
     int worst = CLI_OK;

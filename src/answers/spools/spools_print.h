@@ -15,7 +15,7 @@ struct probity_spools_row {
     int64_t age_ns; /* at least 0 */
 };
 
-/* In the order of JSON. */
+/* In the order of the JSON. */
 enum {
     PROBITY_SPOOLS_PATH,
     PROBITY_SPOOLS_UID,
@@ -31,20 +31,20 @@ enum {
     PROBITY_SPOOLS_COLUMNS
 };
 
-/* Of a struct probity_spools_row. */
+/* Each row is a struct probity_spools_row. */
 extern const struct probity_column probity_spools_columns[PROBITY_SPOOLS_COLUMNS];
 
 /* now_ns: since 1970. */
 struct probity_spools_row probity_spools_row_of(const struct probity_spools_entry *entry,
                                                 int64_t now_ns);
 
-/* Whether an ended program left it. */
+/* Whether the spool was left by a program that has ended. */
 int probity_spools_is_left(const struct probity_spools_entry *entry);
 
 /* now_ns: since 1970. The caller checks the stream for errors. */
 void probity_spools_text(FILE *stream, const struct probity_spools *spools, int64_t now_ns);
 
-/* One object. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+/* Prints one object. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_spools_json(FILE *stream, const struct probity_spools *spools, int64_t now_ns);
 
 #endif

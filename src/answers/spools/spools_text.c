@@ -21,7 +21,7 @@ static const struct probity_spools_entry *entry_of(const void *row)
     return ((const struct probity_spools_row *)row)->entry;
 }
 
-/* Ends with the blanks that separate it from the next column. */
+/* The text ends with the blanks that separate it from the next column. */
 static const char *user_text(const void *row, char *text)
 {
     snprintf(text, PROBITY_TABLE_TEXT_BYTES, "%" PRIu32 "  ", entry_of(row)->owner);
@@ -38,7 +38,7 @@ static const char *age_text(const void *row, char *text)
     return probity_age_text((uint64_t)((const struct probity_spools_row *)row)->age_ns, text);
 }
 
-/* A name is escaped by the table. */
+/* The table escapes names. */
 static const char *program_text(const void *row, char *text)
 {
     (void)text;
@@ -64,7 +64,7 @@ static const char *gives_text(const void *row, char *text)
 
 enum { USER, MEMORY, AGE, STATE, PROCESS, PROGRAM, GIVES, COLUMNS };
 
-/* Indents are part of the widths. */
+/* Widths include indents. */
 static const struct probity_table_column columns[COLUMNS] = {
     [USER] = {.width = 10, .title = "user  "},    [MEMORY] = {.width = 8, .title = "memory"},
     [AGE] = {.width = 9, .title = "age"},         [STATE] = {.width = 17, .title = "state"},

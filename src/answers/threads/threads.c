@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: sums for each thread, updated as events are read; at the end, sums for processes are
- * computed from them.
+ * threads.c: sums for each thread, updated as events are read. At the end, the sums for processes
+ * are computed from them.
  */
 #include "answers/threads/threads.h"
 
@@ -13,11 +13,11 @@
 #include "base/assert.h"
 #include "probity.h"
 
-/* Most records have CPU time; in an older trace, there may be none. */
+/* CPU times are in most records, but an older trace may have none. */
 struct thread_item {
     struct probity_threads_thread thread;
     uint64_t cpu_first_ns, cpu_last_ns;   /* of the first and last record with CPU time */
-    uint64_t wall_first_ns, wall_last_ns; /* of those records */
+    uint64_t wall_first_ns, wall_last_ns; /* wall time of these records */
     int is_cpu_known;
     struct probity_thread_split states_first, states_last; /* at the first and last record */
 };
@@ -25,10 +25,10 @@ struct thread_item {
 struct probity_threads {
     uint64_t from_ns, to_ns;
     const struct probity_scopes *scopes;
-    struct probity_scopes *own_scopes; /* NULL: they are another analysis's */
+    struct probity_scopes *own_scopes; /* NULL: uses those of another analysis */
     struct probity_thread_states *states; /* NULL: not requested */
     struct thread_item **slots; /* by slot; NULL: not seen yet */
-    uint32_t slot_count, added; /* added: slots of threads that were added, not read */
+    uint32_t slot_count, added; /* added: number of threads that were added, not read */
     struct probity_threads_process *processes;
     size_t process_count;
     struct probity_threads_thread **list; /* of all processes, one after another */
@@ -165,7 +165,7 @@ static inline void opened_in_run(void *context, struct probity_scope *scope,
     on_opened(context, scope, run->event);
 }
 
-/* The states at other records than the first and last do not matter. */
+/* Adds the records of a run. Only states at the first and last record matter. */
 static void add_records(struct probity_threads *threads, struct thread_item *item,
                         const struct probity_run *run)
 {
@@ -320,7 +320,7 @@ const struct probity_scopes_repairs *probity_threads_repairs(const struct probit
 /* ---- Sorting -----------------------------------------------------------------------------------
  */
 
-/* Largest first. */
+/* Returns the value by which items are sorted, largest first. */
 static uint64_t rank_of(const struct probity_threads_sums *sums, uint32_t id,
                         enum probity_threads_key key)
 {
@@ -354,7 +354,7 @@ static int compare_items(const void *left, const void *right)
     return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* Arranges elements of size `bytes` in the order of the items; leaves them as they are if out of
+/* Arranges elements of size `bytes` in the order of the items. Leaves them unchanged if out of
  * memory. */
 static void arrange(void *elements, size_t bytes, struct sort_item *items, size_t count)
 {

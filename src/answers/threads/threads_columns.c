@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads_columns.c: the figures of a thread. Times are ns, first and last in CLOCK_REALTIME.
+ * threads_columns.c: columns of a thread. Times are ns, first and last in CLOCK_REALTIME.
  */
 #include "answers/threads/threads_columns.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads_columns.h: the figures of a thread, or of a process, as columns of CSV and members of
- * JSON.
+ * threads_columns.h: the columns of a thread or process in CSV and its members in JSON.
  */
 #ifndef PROBITY_ANSWERS_THREADS_THREADS_COLUMNS_H
 #define PROBITY_ANSWERS_THREADS_THREADS_COLUMNS_H
@@ -17,13 +16,13 @@ struct probity_threads_row {
 
 enum { PROBITY_THREADS_COLUMNS = 10, PROBITY_THREADS_STATES = 7 };
 
-/* Of a struct probity_threads_row. */
+/* Each row is a struct probity_threads_row. */
 extern const struct probity_column probity_threads_columns[PROBITY_THREADS_COLUMNS];
 
-/* The same, for further columns if states were read. */
+/* The same, for the additional columns if states were read. */
 extern const struct probity_column probity_threads_states[PROBITY_THREADS_STATES];
 
-/* Share of a state in the time between first and last record; negative if it is unknown. */
+/* Returns the share of a state in the time between first and last record; negative if unknown. */
 double probity_threads_state_share(const struct probity_threads_sums *sums, uint32_t state);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "answers/threads/threads.h"
 
-/* Processes, threads and their traces, for all output formats. */
+/* Processes, threads and their traces: the input of all output formats. */
 struct probity_threads_answer {
     const struct probity_reader *reader;
     const struct probity_threads_process *processes;
@@ -26,24 +26,24 @@ static inline size_t probity_threads_shown(const struct probity_threads_answer *
     return answer->limit > 0 && answer->limit < count ? answer->limit : count;
 }
 
-/* Whether thread states were read, of any trace: 1 or 0. */
+/* Whether thread states of any trace were read: 1 or 0. */
 int probity_threads_has_states(const struct probity_threads_answer *answer);
 
-/* CPU time over all threads. */
+/* Returns the CPU time of all threads. */
 uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer);
 
-/* A line for each process, followed by one for each of its threads; then repairs and whether the
- * traces are complete. line_columns: terminal width, or 0. The caller checks the stream for
+/* Prints a line for each process, followed by one for each of its threads; then repairs and whether
+ * the traces are complete. line_columns: terminal width, or 0. The caller checks the stream for
  * errors. */
 void probity_threads_text(FILE *stream, int has_color, size_t line_columns,
                           const struct probity_threads_answer *answer);
 
-/* A header line, then one line for each thread. Times are ns, first and last in CLOCK_REALTIME;
- * unknown values are empty. The caller checks the stream for errors. */
+/* Prints a header line, then one line for each thread. Times are ns, first and last in
+ * CLOCK_REALTIME; unknown values are empty. The caller checks the stream for errors. */
 void probity_threads_csv(FILE *stream, const struct probity_threads_answer *answer);
 
-/* One object: the traces, the repairs, and processes with their threads. Times are ns, first and
- * last in CLOCK_REALTIME; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
+/* Prints one object: the traces, the repairs, and processes with their threads. Times are ns, first
+ * and last in CLOCK_REALTIME; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_WRITE. */
 int probity_threads_json(FILE *stream, const struct probity_threads_answer *answer);
 

@@ -28,7 +28,8 @@ int probity_threads_has_states(const struct probity_threads_answer *answer)
     return probity_states_are_known(answer->reader);
 }
 
-/* From RUN on, only if states were read; shares of the time between first and last record. */
+/* Columns from RUN on are shown only if states were read. Shares are of the time between first and
+ * last record. */
 enum what {
     ID, FIRST, LAST, LIFE, CPU, OFF, SHARE, RUN, RUN_SHARE, WAIT, WAIT_SHARE, BLOCK, BLOCK_SHARE,
     UNKNOWN, RECORDS, HITS, SCOPES, COLUMNS
@@ -157,7 +158,7 @@ static void put_thread(const struct table *table, const struct probity_threads_t
     fputc('\n', table->stream);
 }
 
-/* States only if they were read, and unknown ones only if there are any. */
+/* Shows states only if they were read, and unknown ones only if there are any. */
 static void choose_columns(struct table *table, const struct probity_threads_answer *answer,
                            size_t line_columns)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.c: turns events into spans in lanes, within the budget. Only at the end of a call is it
- * known whether it is long enough to keep its values, so the values of all open calls are kept
- * until then.
+ * timeline.c: turns events into spans in lanes, within the budget. Whether a call is long enough to
+ * keep its values is known only at its end, so the values of all open calls are kept until then.
  */
 #include "answers/timeline/timeline.h"
 
@@ -14,7 +13,7 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
-/* A smaller difference between wall and CPU time may be an error of the latter. */
+/* A smaller difference between wall and CPU time may be an error of the CPU time. */
 enum { OFF_MIN_NS = 4000 };
 
 /* ---- Threads -----------------------------------------------------------------------------------
@@ -38,8 +37,8 @@ static int grow_slots(struct probity_timeline *timeline, uint32_t slot)
     return 0;
 }
 
-/* Whether the thread of an event is listed because of it: what a reader with an index leaves out
- * must not matter. */
+/* Whether the event adds its thread to the list. Events outside the range must not, because a
+ * reader with an index may leave them out. */
 static int is_listing(const struct probity_timeline *timeline, const struct probity_event *event)
 {
     const struct probity_timeline_options *options = &timeline->options;
@@ -62,7 +61,7 @@ static int add_thread(struct probity_timeline *timeline, const struct probity_ev
     return is_listing(timeline, event) ? timeline_list(timeline, slot) : 0;
 }
 
-/* Returns 0 with NULL for a thread beyond the limit. */
+/* Returns 0, with NULL for a thread beyond the limit. */
 static inline int thread_of(struct probity_timeline *timeline, const struct probity_event *event,
                             struct timeline_thread **ret_thread)
 {
@@ -99,8 +98,8 @@ static int is_around(const struct probity_timeline *timeline, const struct probi
            scope->enter_wall_ns + scope->elapsed.wall_ns > from_ns;
 }
 
-/* Whether the call is shown; if so, sets its start and flag. Of a call from before the range, only
- * the time is known: a reader with an index has neither its parameters nor its CPU time. */
+/* Whether the call is shown; if so, sets its start and flag. Only the time of a call from before
+ * the range is known: a reader with an index has neither its parameters nor its CPU time. */
 static int take_span(struct probity_timeline *timeline, struct timeline_thread *thread,
                      const struct probity_scope *scope, struct probity_timeline_span *span)
 {
@@ -117,8 +116,8 @@ static int take_span(struct probity_timeline *timeline, struct timeline_thread *
     return 1;
 }
 
-/* A deferred scope may turn out to enclose calls that have ended, which then move one level down.
- * The innermost move first, so that each lane is empty before spans are added to it. */
+/* A deferred scope may turn out to enclose calls that have ended. These then move one level down,
+ * innermost first, so that each lane is empty before spans are added to it. */
 static int make_way(struct timeline_thread *thread, const struct probity_scope *scope)
 {
     uint32_t depth = thread->facts.depth;
@@ -134,7 +133,7 @@ static int make_way(struct timeline_thread *thread, const struct probity_scope *
     return error;
 }
 
-/* Makes a lane for a call of which no values are known yet. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Makes a lane for a call, which has no known values yet. Returns 0 or PROBITY_ERROR_MEMORY. */
 static inline int reach_call(struct timeline_thread *thread, const struct probity_scope *scope)
 {
     if (__builtin_expect(scope->depth >= thread->facts.depth, 0) &&
@@ -177,7 +176,7 @@ static uint32_t flags_of(const struct probity_scope *scope, enum probity_scope_e
            (scope->is_untimed ? PROBITY_TIMELINE_UNTIMED : 0u);
 }
 
-/* The scope stores the number of its function + 1, so that it is looked up only once. */
+/* The scope stores the number of its function + 1, so that the function is looked up only once. */
 static int number_of(struct probity_timeline *timeline, const struct probity_scope *scope,
                      uint32_t *ret_number)
 {
@@ -203,7 +202,7 @@ static int close_call(struct probity_timeline *timeline, struct timeline_thread 
                       : error;
 }
 
-/* event NULL: no values were recorded at its end. */
+/* event NULL: no values were recorded at the end of the call. */
 static inline __attribute__((always_inline)) void
 end_call(struct probity_timeline *timeline, struct timeline_thread *thread,
          const struct probity_scope *scope, enum probity_scope_end how,
@@ -245,8 +244,8 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         end_call(timeline, thread, scope, how, event);
 }
 
-/* At a thread's first record after the range: calls from before it that are still open are cut
- * there, since a reader with an index does not look for their ends. */
+/* Called at a thread's first record after the range. Calls from before the range that are still
+ * open are cut there, because a reader with an index does not look for their ends. */
 static int end_range(struct probity_timeline *timeline, const struct probity_event *event)
 {
     const struct probity_timeline_options *options = &timeline->options;
@@ -333,7 +332,7 @@ static inline void extend(struct probity_timeline_facts *facts,
         facts->last_ns = wall_ns;
 }
 
-/* Parameters recorded later than the enter belong to the innermost call. */
+/* Adds parameters, which are recorded after the enter, to the innermost call. */
 static int add_parameters(struct probity_timeline *timeline, struct timeline_thread *thread,
                           const struct probity_event *event)
 {
@@ -364,7 +363,7 @@ static int put_record(struct probity_timeline *timeline, struct timeline_thread 
 }
 
 /* After a window, only the next record of each thread matters: open calls and time off the CPU
- * reach the window's end. */
+ * extend to the window's end. */
 static int put_after(struct probity_timeline *timeline, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
@@ -380,7 +379,7 @@ static int put_after(struct probity_timeline *timeline, const struct probity_eve
     int error =
         event->cpu_known ? add_stretch(timeline, thread, event->wall_ns, event->cpu_ns) : 0;
     struct probity_event lasted = *event;
-    lasted.kind = PROBITY_EVENT_MESSAGE; /* it changes no scope */
+    lasted.kind = PROBITY_EVENT_MESSAGE; /* does not change any scope */
     return error == 0 ? probity_scopes_put(timeline->scopes, &lasted, &listener) : error;
 }
 
@@ -391,7 +390,7 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
 
     if (timeline->options.is_window && event->wall_ns >= timeline->options.to_ns)
         return put_after(timeline, event);
-    if (event->kind == PROBITY_EVENT_SITES_SWITCHED) /* no action of the thread that records it */
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED) /* not an action of the recording thread */
         return timeline->tracks != NULL ? timeline_tracks_cut(timeline, event) : 0;
     int error = thread_of(timeline, event, &thread);
 
@@ -422,7 +421,7 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
 /* ---- Runs --------------------------------------------------------------------------------------
  */
 
-/* What an enter or leave says about its thread, as put_record(). */
+/* Like put_record(), for an enter or leave in a run. */
 static inline void take_record(struct probity_timeline *timeline, struct timeline_thread *thread,
                                const struct probity_run *run, size_t at)
 {
@@ -463,7 +462,7 @@ static int put_in_run(void *context, const struct probity_event *event)
     return probity_timeline_put(context, event);
 }
 
-/* Whether the thread is in the list, and the range ends later. */
+/* Whether the thread is in the list and the range ends after the run. */
 static int is_usual(const struct probity_timeline *timeline, const struct probity_run *run)
 {
     uint32_t slot = run->event->thread_slot;

@@ -13,11 +13,11 @@
  * Until the budget is used up, every span is separate. Then the unit of time doubles, and spans
  * shorter than the unit are merged with neighbors in the same lane that begin in the same unit.
  * Longer spans stay separate and keep their values, and so do the slowest calls of each function. A
- * second pass over the events then finds each span in some intervals: at the beginning and the end,
- * around slow calls, in the busiest parts, and spread over the rest. It is not needed if all spans
- * were kept in a compact form (timeline_kept.h).
+ * second pass over the events then adds every span in some intervals: at the beginning and the end,
+ * around slow calls, in the busiest parts, and spread over the rest. The second pass is not needed
+ * if all spans were kept in a compact form (timeline_kept.h).
  *
- *     events ──► put ... finish ──► look_closer ──► (events ──► put ... finish) ──► take_over
+ *     events ──► put ... finish ──► refine ──► (events ──► put ... finish) ──► take_over
  */
 #ifndef PROBITY_ANSWERS_TIMELINE_TIMELINE_H
 #define PROBITY_ANSWERS_TIMELINE_TIMELINE_H
@@ -33,9 +33,9 @@ enum {
     PROBITY_TIMELINE_SPANS = 400000, /* about 64 bytes each, twice that while a lane grows */
     PROBITY_TIMELINE_THREADS_MAX = 4096,
     PROBITY_TIMELINE_DEPTH_MAX = 192, /* deeper calls are only counted */
-    PROBITY_TIMELINE_SLOWEST = 5,     /* slowest calls kept of each function */
-    /* Limits of tracks: pairs of probes, and of thread and block, that are distinguished; requests
-     * in flight with a row; locks and queues; threads at one lock. Further ones are omitted. */
+    PROBITY_TIMELINE_SLOWEST = 5,     /* slowest calls to keep of each function */
+    /* Limits of tracks: distinct pairs of probes, and of thread and block; rows of requests in
+     * flight; locks and queues; threads at one lock. Anything beyond is omitted. */
     PROBITY_TIMELINE_PAIRS_MAX = 20000,
     PROBITY_TIMELINE_REQUESTS_MAX = 48,
     PROBITY_TIMELINE_OBJECTS_MAX = 32,
@@ -43,8 +43,8 @@ enum {
 };
 
 /* What a group of lanes represents: a thread; or, if tracks were requested, the requests of a
- * trace, a row for each in flight; a lock, with a row for each thread that holds it or waits; or
- * a queue. */
+ * trace, with a row for each in flight; a lock, with a row for each thread that holds it or waits
+ * for it; or a queue. */
 enum probity_timeline_track {
     PROBITY_TIMELINE_THREAD = 0,
     PROBITY_TIMELINE_REQUESTS = 1,
@@ -57,20 +57,20 @@ enum probity_timeline_flag {
     PROBITY_TIMELINE_OPEN = 2,    /* still open at the end of the records */
     PROBITY_TIMELINE_UNTIMED = 4, /* entered with profiling off */
     PROBITY_TIMELINE_BEFORE = 8,  /* began before the range */
-    PROBITY_TIMELINE_APART = 16   /* of states: the state before it is unknown */
+    PROBITY_TIMELINE_APART = 16   /* of states: the previous state is unknown */
 };
 
-/* One call, mark, state or off-CPU interval, or several of them merged. Of states: busy_ns is the
- * time running, off_ns that waiting for a CPU, the rest is blocked, and name is an
- * enum probity_sched_state; values, unless merged, is the CPU on which it runs, or the id of the
- * thread that woke it, or 0. Unknown time has no span, and is not part of merged ones. */
+/* One call, mark, state or off-CPU interval, or several of them merged. For states, busy_ns is the
+ * running time, off_ns the time waiting for a CPU, and the rest is blocked. name is an enum
+ * probity_sched_state. values, unless merged, is the CPU on which the thread runs, the id of the
+ * thread that woke it, or 0. Unknown time has no span, and is not part of merged spans. */
 struct probity_timeline_span {
     uint64_t start_ns;  /* CLOCK_REALTIME */
     uint64_t length_ns; /* to the end of the last one */
-    uint64_t busy_ns;   /* sum of their durations; for off-CPU intervals: of the time off the CPU */
-    uint64_t off_ns;    /* of calls: total time off the CPU; 0 if CPU time is unknown. In tracks:
-                         * the correlation id of a request, or the length of a queue; busy_ns is
-                         * then length times duration. Meaningless if merged */
+    uint64_t busy_ns;   /* sum of durations; for off-CPU intervals, the time off the CPU */
+    uint64_t off_ns;    /* calls: total time off the CPU; 0 if CPU time is unknown. Tracks: the
+                         * correlation id of a request, or the length of a queue; busy_ns is then
+                         * length times duration. Meaningless if merged */
     uint64_t count;     /* 1: not merged */
     uint64_t lead_ns;   /* lead of `name` over the others; meaningless if not merged */
     uint32_t name;      /* the name with the most time; meaningless for off-CPU intervals */
@@ -90,18 +90,18 @@ enum probity_timeline_kind {
 struct probity_timeline_lane {
     struct probity_timeline_span *spans;
     size_t count, capacity;
-    struct timeline_kept *kept; /* of the implementation; NULL: none */
+    struct timeline_kept *kept; /* used by the implementation; NULL: none */
 };
 
 struct probity_timeline_thread {
     uint32_t trace, thread, tid, pid;
     enum probity_timeline_track track;
-    uint64_t object; /* of a lock or a queue */
-    char *name; /* the latest, zero-terminated; NULL: none. Of an object: of its first probe */
+    uint64_t object; /* of a lock or queue */
+    char *name; /* latest name, zero-terminated; NULL: none. Objects: that of the first probe */
     uint64_t first_ns, last_ns; /* of hits and scopes */
     int is_cpu_known;
     struct probity_timeline_lane stretches, marks, blocks, states;
-    struct probity_timeline_lane *calls; /* by depth; of tracks: by row */
+    struct probity_timeline_lane *calls; /* by depth; tracks: by row */
     uint32_t depth;
 };
 
@@ -111,15 +111,15 @@ enum probity_timeline_name_kind {
     PROBITY_TIMELINE_SITE = 2,
     PROBITY_TIMELINE_MESSAGE = 3,
     PROBITY_TIMELINE_CHECKPOINT = 4,
-    /* In tracks: a block from a probe to the next, or a stage of a request; a thread that holds a
-     * lock, or waits for it; the length of a queue. */
+    /* In tracks: a block from one probe to the next, or a stage of a request; a thread that holds a
+     * lock or waits for it; the length of a queue. */
     PROBITY_TIMELINE_BLOCK = 5,
     PROBITY_TIMELINE_HOLDER = 6,
     PROBITY_TIMELINE_WAITER = 7,
     PROBITY_TIMELINE_LENGTH = 8
 };
 
-/* Instead of the second probe of a block: there is none, because the records end. */
+/* In place of a block's second probe: there is none, because the records end. */
 #define PROBITY_TIMELINE_NO_NAME UINT32_MAX
 
 /* A call that was among the slowest of its function. */
@@ -131,9 +131,9 @@ struct probity_timeline_slow {
 struct probity_timeline_name {
     enum probity_timeline_name_kind kind;
     struct probity_function_key key; /* of functions; function NULL: declaration lost */
-    uint32_t number; /* of probes and sites; of a block: the name that it begins with; of a holder
+    uint32_t number; /* of probes and sites; of a block: the name with which it begins; of a holder
                       * or waiter: the thread's index in the list */
-    uint32_t to;     /* of a block: the name that it ends with, or PROBITY_TIMELINE_NO_NAME */
+    uint32_t to;     /* of a block: the name with which it ends, or PROBITY_TIMELINE_NO_NAME */
     char *text;                      /* of probes and sites; NULL: no name */
     struct probity_timeline_slow slow[PROBITY_TIMELINE_SLOWEST]; /* of functions, slowest first */
     unsigned slow_count;
@@ -142,32 +142,32 @@ struct probity_timeline_name {
 struct probity_timeline_options {
     size_t spans_max;        /* 0: PROBITY_TIMELINE_SPANS */
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
-    /* Also include calls in progress at from_ns, but do not count them. They have neither the
-     * values of their beginning nor time off the CPU, and are cut at to_ns. */
+    /* Also include calls in progress at from_ns, without counting them. They have neither values
+     * from their beginning nor time off the CPU, and are cut at to_ns. */
     int has_around;
-    /* Show [from, to) as a window: whatever overlaps it is included and clipped to its ends, which
-     * become facts.first_ns and last_ns if given. After its end, only the next record of each
-     * thread matters. Threads are in the order of their numbers. A window cannot be refined. */
+    /* Show [from, to) as a window: everything that overlaps it is included and clipped to its ends,
+     * which become facts.first_ns and last_ns if given. After its end, only the next record of each
+     * thread matters. Threads are sorted by number. A window cannot be refined. */
     int is_window;
     /* Keep all spans in a compact form as long as they fit into memory, for
-     * probity_timeline_refine_kept(). Not for a window. */
+     * probity_timeline_refine_kept(). Not for windows. */
     int keeps_spans;
-    /* Make blocks of hits, instead of marks, and the tracks of requests, locks and queues. Not for
-     * a window. */
+    /* Make blocks of hits instead of marks, and tracks of requests, locks and queues. Not for
+     * windows. */
     int has_tracks;
 };
 
 /* Known after finish. */
 struct probity_timeline_facts {
     uint64_t first_ns, last_ns; /* both 0: nothing was recorded */
-    uint64_t unit_ns;           /* shorter spans may be merged; 1: none are */
+    uint64_t unit_ns;           /* shorter spans may be merged; 1: nothing was merged */
     uint64_t calls, marks, blocks; /* total numbers */
-    uint64_t together;          /* number of them in merged spans */
+    uint64_t together;          /* how many of them are in merged spans */
     uint64_t calls_too_deep;    /* not in any lane */
     uint64_t threads_beyond;    /* threads without lanes, because there are too many */
     uint64_t objects_beyond;    /* hits of locks and queues without a track */
     uint64_t requests_beyond;   /* requests without a row */
-    uint64_t values_min_ns;     /* values of shorter calls were discarded; 0: none were */
+    uint64_t values_min_ns;     /* values of calls shorter than this were discarded; 0: none */
     size_t spans;
 };
 
@@ -190,14 +190,14 @@ struct probity_run;
 /* Takes a run of events (reader/run.h) in the same way. */
 int probity_timeline_put_run(struct probity_timeline *timeline, const struct probity_run *run);
 
-/* Number of calls that began in the range and have not ended. */
+/* Returns the number of calls that began in the range and have not ended. */
 uint64_t probity_timeline_pending(const struct probity_timeline *timeline);
 
-/* Closes open calls; nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Closes open calls. Call after the last put. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_timeline_finish(struct probity_timeline *timeline);
 
-/* Call after finish; all is valid until close. Threads are in the order of their first record.
- * Names are numbered from 0, as in spans. */
+/* Call after finish. All results are valid until close. Threads are in the order of their first
+ * record. Names are numbered from 0, as in spans. */
 struct probity_timeline_facts probity_timeline_facts(const struct probity_timeline *timeline);
 const struct probity_timeline_thread *const *probity_timeline_threads(
     const struct probity_timeline *timeline, size_t *ret_count);
@@ -210,59 +210,58 @@ struct probity_timeline_sum {
     uint64_t calls, wall_ns, cpu_ns, off_ns; /* CPU time 0 if unknown */
 };
 
-/* All of them, by thread and name; none without tracks. Valid until close. */
+/* Returns all of them, by thread and name; none without tracks. Valid until close. */
 const struct probity_timeline_sum *probity_timeline_sums(const struct probity_timeline *timeline,
                                                          size_t *ret_count);
 
-/* Opens a second timeline, for another pass over the same events, that keeps more detail in some
+/* Opens a second timeline, for another pass over the same events, which keeps more detail in some
  * intervals: at most spans_more additional spans. *ret_closer is NULL if nothing was merged or
- * there is no room. To be called after finish; the second timeline owns the names until it is
- * taken over. Returns 0 or PROBITY_ERROR_MEMORY. */
+ * there is no room. Call after finish. The second timeline owns the names until it is taken over.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more,
                             struct probity_timeline **ret_closer);
 
 /* Call after finish of the second timeline: its spans replace merged spans of the same calls. If it
- * did not see the same calls, because the trace has changed in the meantime, it replaces nothing.
+ * did not see the same calls, because the trace has changed in the meantime, nothing is replaced.
  * Closes the second timeline, whose reader must stay open as long as the first. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_timeline_take_over(struct probity_timeline *timeline, struct probity_timeline *closer);
 
-/* The same as these, without a second pass, if the spans are kept. Sets *ret_is_done to whether
- * they are, or there is nothing to refine. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Does the same as both, without a second pass, if the spans are kept. *ret_is_done is 1 if they
+ * are, or if there is nothing to refine. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_timeline_refine_kept(struct probity_timeline *timeline, size_t spans_more,
                                  int *ret_is_done);
 
-/* Whether spans have been merged that are not kept, so that a second pass will be needed. */
+/* Whether spans that are not kept have been merged, so that a second pass will be needed. */
 int probity_timeline_needs_pass(const struct probity_timeline *timeline);
 
-/* Drops the spans that are kept, because a second pass would end at another event than this one. */
+/* Discards the kept spans, because a second pass would end at another event than this one. */
 void probity_timeline_drop_kept(struct probity_timeline *timeline);
 
 /* Opens a timeline for a further pass over the same events, in which spans shorter than unit_ns are
- * merged from the beginning, without values and without calls from before the range. Its spans
- * are taken by probity_timeline_cut() during the pass: their number is not limited. To be called
- * after finish; the new timeline owns the names until it is returned. Returns 0 or
+ * merged from the beginning, without values and without calls from before the range. During the
+ * pass, probity_timeline_cut() removes its spans, so their number is not limited. Call after
+ * finish. The new timeline owns the names until it is returned. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_timeline_repeat(struct probity_timeline *timeline, uint64_t unit_ns,
                             struct probity_timeline **ret_again);
 
-/* Takes a span of a thread or track; place: in the list; depth: of calls, or the row of a track.
- * Returns 0 or an error. */
+/* Takes a span of a thread or track. place: index in the list; depth: that of the call, or the row
+ * of the track. Returns 0 or an error. */
 typedef int probity_timeline_take(void *context, const struct probity_timeline_thread *thread,
                                   size_t place, enum probity_timeline_kind kind, uint32_t depth,
                                   const struct probity_timeline_span *span);
 
 /* Passes the spans that begin before before_ns to `take`, lane by lane and in time order, and
- * removes them. Returns 0 with the number of spans that are left,
- * or the error of `take`. */
+ * removes them. Returns 0 and the number of spans left, or the error of `take`. */
 int probity_timeline_cut(struct probity_timeline *timeline, uint64_t before_ns,
                          probity_timeline_take *take, void *context, size_t *ret_left);
 
-/* Closes a timeline of probity_timeline_repeat(), and gives the names back. Returns 0, or -1 if it
- * has not seen the same threads and names, because the trace has changed in the meantime. */
+/* Closes a timeline opened by probity_timeline_repeat(), and returns the names. Returns 0, or -1 if
+ * it has not seen the same threads and names, because the trace has changed in the meantime. */
 int probity_timeline_return(struct probity_timeline *timeline, struct probity_timeline *again);
 
-/* The refined intervals, in time order. Valid until close. */
+/* Returns the refined intervals, in time order. Valid until close. */
 const struct probity_timeline_stretch *probity_timeline_stretches(
     const struct probity_timeline *timeline, size_t *ret_count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_budget.c: discards detail when there are too many spans, or values take too much memory.
+ * timeline_budget.c: discards details if there are too many spans or values take too much memory.
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static void visit_spans(struct probity_timeline *timeline, span_visit *visit, vo
         for (uint32_t depth = 0; depth < thread->facts.depth; depth++)
             visit_lane(timeline, &thread->facts.calls[depth], visit, context);
     }
-    /* The second pass uses the first one's list of slowest calls. */
+    /* The second pass uses the list of slowest calls of the first pass. */
     for (size_t i = 0; !timeline->is_closer && i < timeline->names.count; i++) {
         struct probity_timeline_name *name = timeline->names.items[i];
         for (unsigned j = 0; j < name->slow_count; j++)
@@ -87,7 +87,7 @@ static size_t merge_thread(struct timeline_thread *thread, uint64_t unit_ns)
     return count;
 }
 
-/* Frees at least a quarter, so that it is rarely called; stops when each lane has only one span. */
+/* Frees at least a quarter, so that calls are rare; stops when each lane has only one span. */
 void probity_timeline_coarsen(struct probity_timeline *timeline)
 {
     struct probity_timeline_facts *facts = &timeline->facts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * timeline_grid.c: turns spans into columns. The self time of a depth is its busy time minus that
- * of the next deeper one. A column is named after the depth with most self time.
+ * of the next deeper one. A column shows the name with the most self time at any depth.
  */
 #include "answers/timeline/timeline_grid.h"
 
@@ -16,7 +16,8 @@ struct grid {
     size_t columns;
 };
 
-/* Exact for up to this many names per column; beyond that, the names with least time are merged. */
+/* Sums are exact for up to this many names per column. Beyond that, the names with the least time
+ * are merged. */
 enum { LEADS = 16 };
 
 struct lead {
@@ -26,7 +27,7 @@ struct lead {
 
 /* Sums of one lane in a column. */
 struct sum {
-    double busy_ns; /* of all names; for marks, their number */
+    double busy_ns; /* of all names; for marks: their number */
     struct lead leads[LEADS];
     uint32_t count;
 };
@@ -52,7 +53,7 @@ static void add_to(struct sum *sum, uint32_t name, double busy_ns)
     }
 }
 
-/* The first one if several have the most. */
+/* Returns the first one if several have the most. */
 static uint32_t name_of_most(const struct sum *sum)
 {
     const struct lead *most = &sum->leads[0];
@@ -105,8 +106,8 @@ static void spread_lane(const struct grid *grid, struct sum *sums,
     }
 }
 
-/* Goes from the innermost depth outwards. best_ns: for each column, the largest self time of any
- * depth. */
+/* Adds calls from the innermost depth outward. best_ns: for each column, the largest self time of
+ * any depth. */
 static void spread_calls(const struct grid *grid, const struct probity_timeline_thread *thread,
                          struct sum *sums, double *best_ns, struct probity_timeline_cell *cells)
 {

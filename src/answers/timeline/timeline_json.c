@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_json.c: a timeline, divided into columns, as JSON.
+ * timeline_json.c: prints a timeline, divided into columns, as JSON.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 
 enum { LABEL_BYTES = 32 };
 
-/* NULL if there is none. */
+/* Returns NULL if there is none. */
 static const char *label_of(const struct probity_timeline_answer *answer, uint32_t number,
                             char ret_text[LABEL_BYTES])
 {

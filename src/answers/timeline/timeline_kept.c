@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_kept.c: most spans take 4 to 8 bytes:
+ * timeline_kept.c: stores spans; most of them take 4 to 8 bytes:
  *
  *     varint   name << 4, and which of the optional fields follow
  *     varint   start_ns, from that of the span before in the lane
@@ -54,7 +54,7 @@ static const uint8_t *get_number(const uint8_t *at, const uint8_t *end, unsigned
     return has != 0 && at != NULL ? probity_varint_get(at, end, value) : at;
 }
 
-/* Returns the end of the span, or NULL. */
+/* Returns the end of the span, or NULL if the data end within it. */
 static const uint8_t *get_span(const uint8_t *at, const uint8_t *end, uint64_t before_ns,
                                struct probity_timeline_span *ret_span)
 {
@@ -77,7 +77,7 @@ static const uint8_t *get_span(const uint8_t *at, const uint8_t *end, uint64_t b
     return at;
 }
 
-/* Returns 0, or PROBITY_ERROR_MEMORY also at the limit. */
+/* Returns 0, or PROBITY_ERROR_MEMORY if out of memory or beyond the limit. */
 static int make_room(struct timeline_keeper *keeper, struct timeline_kept *kept)
 {
     size_t before = kept->capacity;
@@ -87,7 +87,7 @@ static int make_room(struct timeline_keeper *keeper, struct timeline_kept *kept)
     if (bytes == NULL)
         return PROBITY_ERROR_MEMORY;
     kept->bytes = bytes;
-    keeper->bytes += kept->capacity - before; /* may exceed the limit by this step */
+    keeper->bytes += kept->capacity - before; /* this step may exceed the limit */
     return keeper->bytes <= KEPT_BYTES_MAX ? 0 : PROBITY_ERROR_MEMORY;
 }
 
@@ -102,7 +102,7 @@ static int keep_span(struct timeline_keeper *keeper, struct timeline_kept *kept,
     return 0;
 }
 
-/* With the spans that are in the lane. NULL if out of memory. */
+/* Begins with the spans that are already in the lane. Returns NULL if out of memory. */
 static struct timeline_kept *begin_lane(struct timeline_keeper *keeper,
                                         struct probity_timeline_lane *lane)
 {
@@ -144,7 +144,7 @@ void timeline_keeper_add(struct probity_timeline *timeline, struct probity_timel
         timeline_keeper_drop(keeper);
 }
 
-/* Lanes without spans begin with their first one. */
+/* Lanes that have no spans yet begin with their first one. */
 static int begin_thread(struct timeline_keeper *keeper, struct timeline_thread *thread)
 {
     struct probity_timeline_thread *facts = &thread->facts;
@@ -160,7 +160,7 @@ static int begin_thread(struct timeline_keeper *keeper, struct timeline_thread *
     return is_kept;
 }
 
-/* Threads that are not in the list may already have spans, too. */
+/* Threads that are not in the list may also have spans already. */
 void timeline_keeper_begin(struct probity_timeline *timeline)
 {
     struct timeline_keeper *keeper = &timeline->keeper;
@@ -183,7 +183,7 @@ void timeline_keeper_begin(struct probity_timeline *timeline)
 /* ---- Repeating ---------------------------------------------------------------------------------
  */
 
-/* As in a pass over the events, calls from before the range are in each interval. */
+/* Like a pass over the events, adds calls from before the range to each interval. */
 static int repeat_lane(struct probity_timeline *closer, struct probity_timeline_lane *to,
                        const struct timeline_kept *kept)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_lane.c: merging of spans and storage of values.
+ * timeline_lane.c: merges spans, and stores values.
  *
  *     values of a call:   bytes u64 │ head, values, padding │ head, values, padding │ ...
  *     its number:         offset among the values of all calls, in units of 8 bytes
@@ -23,8 +23,8 @@ static inline int is_narrow(const struct probity_timeline_span *span, uint64_t u
     return span->count > 1 || span->length_ns < unit_ns;
 }
 
-/* Whether both begin in the same unit, a power of two, and are too short to be shown separately.
- * Unknown time between states must stay visible. */
+/* Whether both spans begin in the same unit, a power of two, and are too short to be shown
+ * separately. Unknown time between states must remain visible. */
 static inline int may_join(const struct probity_timeline_span *last,
                            const struct probity_timeline_span *span, uint64_t unit_ns)
 {
@@ -33,8 +33,9 @@ static inline int may_join(const struct probity_timeline_span *last,
            (last->start_ns ^ span->start_ns) < unit_ns;
 }
 
-/* A majority vote: a name with more than half of the time is in the lead at the end. Each name
- * votes with its time against the one in the lead; a mark counts as a nanosecond. */
+/* Finds the name with most time by majority vote: a name with more than half of the time leads at
+ * the end. Each name votes with its time against the leading name. Each span adds a nanosecond, so
+ * that marks count, too. */
 static void vote(struct probity_timeline_span *to, const struct probity_timeline_span *span)
 {
     uint64_t lead_ns = to->count > 1 ? to->lead_ns : to->busy_ns + 1;
@@ -136,7 +137,7 @@ static size_t padded(size_t bytes)
     return (bytes + VALUES_UNIT - 1) / VALUES_UNIT * VALUES_UNIT;
 }
 
-/* Makes room for `count` more bytes and returns their address. NULL if out of memory. */
+/* Makes room for `count` more bytes and returns their address. Returns NULL if out of memory. */
 static uint8_t *bytes_room(struct timeline_bytes *bytes, size_t count)
 {
     uint8_t *grown = probity_array_fit(bytes->bytes, 1, bytes->used + count, &bytes->capacity);

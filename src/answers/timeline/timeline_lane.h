@@ -8,8 +8,8 @@
 
 #include "answers/timeline/timeline.h"
 
-/* Adds a span that does not begin before the last one; if it is shorter than the unit, it merges
- * with that one. Returns the number of spans added (0 or 1), or PROBITY_ERROR_MEMORY. */
+/* Adds a span that does not begin before the last one. If it is shorter than the unit, it is merged
+ * with the last one. Returns the number of spans added (0 or 1), or PROBITY_ERROR_MEMORY. */
 int probity_timeline_lane_add(struct probity_timeline_lane *lane,
                               const struct probity_timeline_span *span, uint64_t unit_ns);
 

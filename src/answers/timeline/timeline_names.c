@@ -11,7 +11,8 @@
 #include "base/hash.h"
 #include "probity.h"
 
-/* Not set in any key of trace and number. A pair's kind and numbers are in the bits below. */
+/* These bits are not set in any key of trace and number. A pair's kind and numbers are in the bits
+ * below. */
 #define KEY_OF_TEXT (UINT64_C(1) << 63)
 #define KEY_OF_PAIR (UINT64_C(1) << 62)
 
@@ -75,7 +76,7 @@ static int add_probe(struct timeline_names *names, uint64_t key, uint32_t number
     return error;
 }
 
-/* A numbered probe may get its name after its first hits. */
+/* Takes the name of a numbered probe, which may be named after its first hits. */
 static int learn_text(struct probity_timeline_name *name, const struct probity_event *event)
 {
     if (name->text != NULL || event->name == NULL)
@@ -84,8 +85,7 @@ static int learn_text(struct probity_timeline_name *name, const struct probity_e
     return name->text != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-/* Whether the hit is of this probe, in any trace. A site without a name is not equal to any
- * other. */
+/* Whether the hit is of this probe, in any trace. A site without a name equals no other. */
 static int is_same(const struct probity_timeline_name *name, const struct probity_event *event,
                    const char *text)
 {
@@ -97,7 +97,7 @@ static int is_same(const struct probity_timeline_name *name, const struct probit
            (text == NULL || strcmp(name->text, text) == 0);
 }
 
-/* Finds or adds a name by its text, which it takes over. */
+/* Finds or adds a name by its text, and takes ownership of the text. */
 static int number_of_text(struct timeline_names *names, const struct probity_event *event,
                           char *text, uint32_t *ret_number)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_pyramid.c: cuts a timeline into tiles as it is made. A tile is complete when everything
- * that began in it has ended, or is already too long for tiles. It is then written, and merged into
- * the tile of the level above, which is written when the first tile beyond its end arrives.
+ * timeline_pyramid.c: cuts a timeline into tiles while it is made. A tile is complete when
+ * everything that began in it has ended or is already too long for tiles. It is then written, and
+ * merged into the tile of the level above, which is written when the first tile after its end
+ * arrives.
  */
 #include "answers/timeline/timeline_pyramid.h"
 
@@ -28,7 +29,7 @@ struct probity_pyramid {
     struct probity_pyramid_grid grid;
     probity_pyramid_write *write;
     void *context;
-    struct level levels[PROBITY_PYRAMID_LEVELS_MAX + 1]; /* the last: late spans */
+    struct level levels[PROBITY_PYRAMID_LEVELS_MAX + 1]; /* the last one has the late spans */
     uint64_t complete_ns; /* when the tile of level 0 is complete */
     uint64_t lost;
 };
@@ -36,7 +37,7 @@ struct probity_pyramid {
 /* ---- The grid ----------------------------------------------------------------------------------
  */
 
-/* The smallest power of two that is at least as large. */
+/* Returns the smallest power of two that is at least `least`. */
 static uint64_t power_of_two(uint64_t least)
 {
     uint64_t power = 1;
@@ -46,8 +47,8 @@ static uint64_t power_of_two(uint64_t least)
     return power;
 }
 
-/* The finest unit, level by level, as long as there is room for all levels. Half the unit means
- * at most twice the merged spans. */
+/* Makes the unit finer, level by level, as long as there is room for all levels. Half the unit
+ * means at most twice as many merged spans. */
 static void plan_units(struct probity_pyramid_grid *grid, uint64_t spans, uint64_t spans_max)
 {
     uint64_t finer = 1;
@@ -224,8 +225,8 @@ static int add_all(struct level *above, const struct level *level)
     return error;
 }
 
-/* Writes the tile of a level, and adds it to the level above; if the tile there is an earlier one,
- * it is complete. The level is then ready for another tile. */
+/* Writes the tile of a level, and adds it to the level above. If that level has an earlier tile,
+ * that tile is complete and is passed up first. The level is then ready for another tile. */
 static int pass_up(struct probity_pyramid *pyramid, unsigned index)
 {
     struct level *level = &pyramid->levels[index], *above = level + 1;
@@ -274,7 +275,7 @@ static int take(void *context, const struct probity_timeline_thread *thread, siz
     return add(&pyramid->levels[0], place, thread->track, kind, depth, span);
 }
 
-/* Completes the tile of level 0, and begins the next one; is_last: whatever is left. */
+/* Completes the tile of level 0 and begins the next one. is_last: takes everything that is left. */
 static int next_tile(struct probity_pyramid *pyramid, int is_last, size_t *ret_left)
 {
     int error = probity_timeline_cut(pyramid->timeline, is_last ? UINT64_MAX : end_of(pyramid),
@@ -319,7 +320,7 @@ int probity_pyramid_put(struct probity_pyramid *pyramid, const struct probity_ev
 /* ---- The end -----------------------------------------------------------------------------------
  */
 
-/* Of two spans with the same start, the one without a length came first. */
+/* If two spans have the same start, the one without a length came first. */
 static int compare_spans(const void *left, const void *right)
 {
     const struct probity_timeline_span *a = left, *b = right;

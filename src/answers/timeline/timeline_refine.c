@@ -50,8 +50,8 @@ int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more
 struct splice {
     struct probity_timeline *timeline;
     const struct probity_timeline *closer;
-    uint8_t *is_same; /* by interval: both passes saw the same spans */
-    int are_states;   /* of this lane: their values are numbers */
+    uint8_t *is_same; /* by interval: whether both passes saw the same spans */
+    int are_states;   /* the lane has states, whose values are numbers */
 };
 
 static uint64_t count_of(const struct probity_timeline_lane *lane, size_t from, size_t end)
@@ -63,7 +63,7 @@ static uint64_t count_of(const struct probity_timeline_lane *lane, size_t from, 
     return sum;
 }
 
-/* The first span, from `at` on, that begins at from_ns or later. */
+/* Returns the first span, from `at` on, that begins at from_ns or later. */
 static size_t span_from(const struct probity_timeline_lane *lane, size_t at, uint64_t from_ns)
 {
     while (at < lane->count && lane->spans[at].start_ns < from_ns)
@@ -71,8 +71,8 @@ static size_t span_from(const struct probity_timeline_lane *lane, size_t at, uin
     return at;
 }
 
-/* Adds a span of the second pass with its values, unless the first pass, which keeps only the
- * values of separate calls, has them. */
+/* Adds a span of the second pass with its values. If it has none, takes those of the first pass,
+ * which keeps only the values of separate calls. */
 static int put_closer(const struct splice *splice, const struct probity_timeline_span *coarse,
                       size_t count, struct probity_timeline_span *span)
 {
@@ -185,7 +185,7 @@ static size_t spans_of(const struct probity_timeline_thread *thread)
     return count;
 }
 
-/* Whether both have the same threads and tracks, and nothing was merged in the second pass. */
+/* Whether both have the same threads and tracks, and the second pass merged nothing. */
 static int is_alike(const struct probity_timeline *timeline, const struct probity_timeline *closer)
 {
     if (closer->facts.unit_ns != 1 || closer->thread_count < timeline->thread_count)

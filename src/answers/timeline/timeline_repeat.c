@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_repeat.c: a further pass over the same events with a given unit of time, whose spans are
- * removed as it proceeds, so that it needs little memory for a trace of any length.
+ * timeline_repeat.c: a further pass over the same events with a given unit of time. Its spans are
+ * removed during the pass, so it needs little memory for a trace of any length.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_select.c: selects the intervals on which a timeline spends its remaining spans: the
- * first and last records, around the slowest calls of each function, the busiest parts, and many
- * places throughout, so that some detail is always nearby. Like merged spans, intervals consist of
- * whole units of time.
+ * timeline_select.c: selects the intervals for which a timeline uses its remaining spans: the first
+ * and last records, the surroundings of the slowest calls of each function, the busiest parts, and
+ * many places in between, so that some detail is always nearby. Like merged spans, intervals
+ * consist of whole units of time.
  */
 #include <stdlib.h>
 
@@ -12,17 +12,17 @@
 #include "probity.h"
 
 enum {
-    ENDS_PART = 16,   /* share of the spans left, for the beginning and again for the end */
+    ENDS_PART = 16,   /* part of the spans left, for each end */
     SLOW_PART = 64,   /* for one slow call */
     BUSIEST = 24,     /* number of busiest units, */
-    BUSIEST_NEAR = 2, /* with as many neighbors on each side */
-    PLACES = 48       /* number of places all over */
+    BUSIEST_NEAR = 2, /* with this many neighbors on each side */
+    PLACES = 48       /* number of places spread over the whole */
 };
 
 /* A unit in which spans were merged. */
 struct cell {
     uint64_t number; /* unit since 1970 */
-    uint32_t cost;   /* additional spans it takes to merge nothing */
+    uint32_t cost;   /* additional spans needed to merge nothing */
     int is_taken;
 };
 
@@ -67,7 +67,7 @@ static int compare_cells(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* A cell for each unit, over all threads and depths. */
+/* Makes a cell for each unit, over all threads and depths. */
 static int collect(struct choice *choice, const struct probity_timeline *timeline)
 {
     size_t kept = 0;
@@ -100,7 +100,7 @@ static int collect(struct choice *choice, const struct probity_timeline *timelin
     return 0;
 }
 
-/* The first cell at or after a time. */
+/* Returns the index of the first cell at or after a time. */
 static size_t cell_at(const struct choice *choice, uint64_t wall_ns)
 {
     uint64_t number = wall_ns / choice->unit_ns;
@@ -119,7 +119,7 @@ static size_t cell_at(const struct choice *choice, uint64_t wall_ns)
 /* ---- Selection ----------------------------------------------------------------------------------
  */
 
-/* Takes cells from `first` on up to the given cost, but at least one if it fits in a quarter of
+/* Takes cells from `first` on, up to the given cost, but at least one if it fits in a quarter of
  * what is left. */
 static void take(struct choice *choice, size_t first, size_t end, uint64_t cost_max)
 {
@@ -160,8 +160,8 @@ static int compare_slow(const void *left, const void *right)
            ((*a)->span.start_ns < (*b)->span.start_ns);
 }
 
-/* The slowest call of each function, then the second slowest of each, and so on while more than
- * `rest` spans are left.
+/* Takes the slowest call of each function, then the second slowest of each, and so on, while more
+ * than `rest` spans are left.
  */
 static int take_slow(struct choice *choice, const struct timeline_names *names, uint64_t rest)
 {
@@ -187,7 +187,7 @@ static int take_slow(struct choice *choice, const struct timeline_names *names, 
     return 0;
 }
 
-/* Repeatedly takes the most expensive cell that is left. */
+/* Takes the most expensive remaining cell, again and again. */
 static void take_busiest(struct choice *choice)
 {
     uint64_t part = choice->left / BUSIEST / 2;

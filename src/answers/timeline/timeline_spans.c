@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * timeline_spans.c: adds threads, lanes and spans to a timeline, within its budget. The callers
- * decide what becomes a span: timeline.c of calls and marks, timeline_states.c and
- * timeline_tracks.c of other records.
+ * decide what becomes a span: timeline.c for calls and marks, timeline_states.c and
+ * timeline_tracks.c for other records.
  */
 #include "answers/timeline/timeline_internal.h"
 
@@ -111,7 +111,7 @@ int timeline_reach_depth(struct timeline_thread *thread, uint32_t depth)
 /* ---- Spans -------------------------------------------------------------------------------------
  */
 
-/* Times mostly increase, so the stretch of the previous one often contains the next. */
+/* Times mostly increase, so the interval of the previous span often contains the next one. */
 static int is_in_stretch(struct probity_timeline *timeline, uint64_t wall_ns)
 {
     const struct probity_timeline_stretch *stretches = timeline->stretches;
@@ -168,8 +168,8 @@ int timeline_add_span(struct probity_timeline *timeline, struct probity_timeline
     return 0;
 }
 
-/* The index of this call among the slowest of its function; past the end if it is not one of
- * them. */
+/* Returns the index of this call among the slowest of its function, past the end if it is not one
+ * of them. */
 static unsigned slow_place(const struct probity_timeline_name *name, uint64_t length_ns)
 {
     unsigned place = name->slow_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_states.c: thread states from the scheduler as spans (doc/sched.md). A state is
- * known to be over when the next one begins.
+ * timeline_states.c: turns thread states from the scheduler into spans (doc/sched.md). The end of a
+ * state is known only when the next one begins.
  */
 #include "answers/timeline/timeline_internal.h"
 
@@ -31,10 +31,10 @@ static int add_state(struct probity_timeline *timeline, uint32_t slot, uint64_t 
     /* Unknown time is a gap. */
     if (!is_known(state))
         return 0;
-    /* A timeline begins with its first record, unless it is of a range. */
+    /* A timeline begins with its first record, unless it has a range. */
     if (timeline->facts.first_ns == 0 && options->from_ns == 0)
         return 0;
-    /* Only a page includes the state that began before its range. */
+    /* Only pages include the state that began before the range. */
     if (from_ns < options->from_ns && options->has_around)
         from_ns = options->from_ns;
     if (end_ns > options->to_ns)

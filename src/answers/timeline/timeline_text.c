@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_text.c: a timeline as text. Each function that dominates a column gets a letter, in
- * order of the number of columns; upper case if the thread was mostly on the CPU, lower case if
- * mostly off it. Colors only repeat what the characters say: on-CPU, off-CPU, dropped.
+ * timeline_text.c: prints a timeline as text. Each function that dominates a column gets a letter,
+ * in order of the number of columns: upper case if the thread was mostly on the CPU, lower case if
+ * mostly off it. Colors only repeat the meaning of the characters: on-CPU, off-CPU, dropped.
  */
 #include "answers/timeline/timeline_text.h"
 
@@ -27,7 +27,7 @@ struct picture {
     size_t thread_count, left_out, name_count, columns;
     uint64_t *uses;  /* by name: number of columns that show it */
     uint32_t *order; /* names sorted by uses */
-    uint8_t *letter; /* by name, + 1; 0: none */
+    uint8_t *letter; /* by name: letter + 1; 0: none */
     char *marks;     /* of one line */
     int has_drops;
 };
@@ -119,7 +119,7 @@ static void put_letter(const struct picture *picture, const struct probity_timel
         fputc((is_off ? 'a' : 'A') + picture->letter[name] - 1, picture->stream);
 }
 
-/* Share of the column in which the thread was on the CPU, in five steps. */
+/* Draws the share of the column in which the thread was on the CPU, in five steps. */
 static void put_shade(const struct picture *picture, const struct probity_timeline_cell *cell)
 {
     static const char *const blocks[] = {"\u00b7", "\u2591", "\u2592", "\u2593", "\u2588"};
@@ -151,7 +151,7 @@ static void put_cell(const struct picture *picture, const struct probity_timelin
 /* ---- Lines -------------------------------------------------------------------------------------
  */
 
-/* The text may have characters of any width, so its bytes are limited; no character is split. */
+/* Characters may have any width, so the number of bytes is limited. No character is split. */
 static void put_label(const struct picture *picture, const char *name, uint32_t id)
 {
     size_t bytes = strlen(name), columns = 0, at = 0;
@@ -207,8 +207,8 @@ static size_t column_of(const struct picture *picture, uint64_t ns)
     return column < (double)picture->columns ? (size_t)column : picture->columns - 1;
 }
 
-/* Marks the columns in which the trace dropped records. Returns the number of such intervals in the
- * picture. */
+/* Marks the columns in which the trace dropped records. Returns the number of such intervals that
+ * are in the picture. */
 static size_t mark_drops(const struct picture *picture, const struct probity_trace_facts *trace,
                          char *marks)
 {

@@ -3,7 +3,7 @@
  * timeline_tracks.c: turns hits into spans: blocks in the lane of their thread, stages of requests,
  * holders of locks and waiting threads, and lengths of queues. A span is added when the hit that
  * ends it arrives. Both passes over the events make the same tracks in the same order. The table of
- * sums is not base/hashtable.h, because it becomes the array that is returned.
+ * sums does not use base/hashtable.h, because it becomes the array that is returned.
  *
  *     requests   row 0  [queued → taken][taken → done]   [queued → taken]
  *                row 1        [queued → taken     ][taken → done]
@@ -23,8 +23,8 @@
 
 enum { SUMS_FIRST = 256 };
 
-/* Requests in flight are items of probity_inflight, with these members: wall_ns is the latest hit,
- * cpu_ns the name of its probe, is_cpu_known the row + 1. */
+/* Requests in flight are items of probity_inflight. Their members are used as follows: wall_ns is
+ * the latest hit, cpu_ns the name of its probe, is_cpu_known the row + 1. */
 struct requests {
     struct timeline_thread *track;
     struct probity_inflight_item *rows[PROBITY_TIMELINE_REQUESTS_MAX];
@@ -43,7 +43,7 @@ struct object {
     struct timeline_thread *track;
     struct lock_row rows[PROBITY_TIMELINE_LOCK_ROWS_MAX];
     uint64_t length, since_ns; /* of a queue */
-    int is_signal; /* a semaphore that one thread posts and another waits for: no thread holds it */
+    int is_signal; /* a semaphore that one thread posts and another waits for: it has no holder */
 };
 
 struct timeline_tracks {
@@ -51,10 +51,10 @@ struct timeline_tracks {
     uint32_t request_count;
     struct probity_inflight ids;
     struct object *objects[PROBITY_TIMELINE_OBJECTS_MAX];
-    size_t object_count, object; /* object: the one found last */
+    size_t object_count, object; /* object: index of the one found last */
     struct probity_timeline_sum *sums; /* a hash table, at most half full; calls 0: free */
     size_t sum_count, sum_capacity;
-    int is_finished; /* the sums are an array */
+    int is_finished; /* the sums have become an array */
 };
 
 /* ---- Blocks ------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ static int put_block(struct probity_timeline *timeline, struct timeline_thread *
     return error == 0 ? timeline_keep_values(&thread->hit.values, event) : error;
 }
 
-/* The last hit of a thread, or the last before its hits may be missing, is a block without an
+/* A thread's last hit, or the last one before hits may be missing, begins a block without an
  * end. */
 static int finish_block(struct probity_timeline *timeline, struct timeline_thread *thread)
 {
@@ -223,7 +223,7 @@ static int requests_of(struct probity_timeline *timeline, const struct probity_e
     return add_track(timeline, event, PROBITY_TIMELINE_REQUESTS, &requests->track);
 }
 
-/* Takes the lowest free row; otherwise the row of the request that has been inactive for
+/* Takes the lowest free row or, if there is none, the row of the request that has been inactive for
  * longest. */
 static void take_row(struct probity_timeline *timeline, struct requests *requests,
                      struct probity_inflight_item *item)
@@ -300,7 +300,7 @@ static int put_request(struct probity_timeline *timeline, const struct probity_e
 /* ---- Locks and queues --------------------------------------------------------------------------
  */
 
-/* "cache" of a site "cache:wait". */
+/* Takes "cache" from a site "cache:wait". */
 static int set_name(struct timeline_thread *track, const struct probity_event *event)
 {
     const char *colon =
@@ -312,7 +312,7 @@ static int set_name(struct timeline_thread *track, const struct probity_event *e
     return track->facts.name != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-/* NULL without an error if there are too many. */
+/* Returns 0 with NULL if there are too many. */
 static int object_of(struct probity_timeline *timeline, const struct probity_event *event,
                      enum probity_timeline_track kind, struct object **ret_object)
 {
@@ -384,8 +384,7 @@ static void note_foreign_release(struct object *object)
     }
 }
 
-/* A wait ends with the hold, and a hold with the release. The first row is reserved for a
- * holder. */
+/* A hold ends a wait, and a release ends a hold. The first row is reserved for a holder. */
 static int put_lock(struct probity_timeline *timeline, const struct timeline_thread *thread,
                     const struct probity_event *event)
 {
@@ -416,7 +415,7 @@ static int put_lock(struct probity_timeline *timeline, const struct timeline_thr
     return error;
 }
 
-/* Adds the time for which the queue had its present length; an empty queue is a gap. */
+/* Adds the time for which the queue had its current length. An empty queue is a gap. */
 static int end_length(struct probity_timeline *timeline, struct object *object, uint64_t wall_ns)
 {
     uint64_t length_ns = wall_ns > object->since_ns ? wall_ns - object->since_ns : 0;
@@ -441,18 +440,18 @@ static int put_queue(struct probity_timeline *timeline, const struct probity_eve
     error = end_length(timeline, object, event->wall_ns);
     if (event->role == PROBITY_ROLE_QUEUE_PUT)
         object->length++;
-    else if (object->length > 0) /* it may have been put before the records began */
+    else if (object->length > 0) /* the item may have been put before the records began */
         object->length--;
     return error;
 }
 
-/* Ends what is open at a lock or queue, and whose end is unknown. */
+/* Ends what is open at a lock or queue and has an unknown end. */
 static int finish_object(struct probity_timeline *timeline, struct object *object,
                          uint64_t wall_ns)
 {
     int error = 0;
 
-    /* A second pass knows another time of the last record. */
+    /* In a second pass, the time of the last record may differ. */
     timeline_keeper_drop(&timeline->keeper);
     for (uint32_t row = 0; error == 0 && row < PROBITY_TIMELINE_LOCK_ROWS_MAX; row++) {
         if (object->rows[row].state != LOCK_FREE)
@@ -559,7 +558,7 @@ int timeline_tracks_finish(struct probity_timeline *timeline)
         if (tracks->sums[i].calls != 0)
             tracks->sums[kept++] = tracks->sums[i];
     }
-    /* The order of the table differs from run to run. */
+    /* The order of the table varies from run to run. */
     if (kept > 1)
         qsort(tracks->sums, kept, sizeof *tracks->sums, compare_sums);
     tracks->is_finished = 1;

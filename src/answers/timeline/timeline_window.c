@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * timeline_window.c: clips spans, threads and the axis to the requested range, for a timeline that
- * shows it as a window.
+ * shows the range as a window.
  */
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ int timeline_window_clip(const struct probity_timeline *timeline,
     return 1;
 }
 
-/* Returns whether anything is left. */
+/* Returns whether any of the range is left. */
 static int clip_range(uint64_t from_ns, uint64_t to_ns, uint64_t *first_ns, uint64_t *last_ns)
 {
     int is_in = *first_ns < to_ns && *last_ns >= from_ns && *last_ns > 0;
@@ -64,7 +64,7 @@ void timeline_window_finish(struct probity_timeline *timeline)
     struct probity_timeline_facts *facts = &timeline->facts;
     int is_any = 0;
 
-    /* When a thread began may be unknown. */
+    /* Sorts by number, because the beginning of a thread may be unknown. */
     if (timeline->thread_count > 1)
         qsort(timeline->threads, timeline->thread_count, sizeof *timeline->threads,
               compare_threads);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * top.c: the table of rows, by view, process and name.
+ * top.c: the table of rows, keyed by view, process and name.
  */
 #include "answers/top/top.h"
 
@@ -71,7 +71,7 @@ static void row_free(struct probity_top_row *row)
     free(row);
 }
 
-/* Adds to the list, and makes room for sorting. */
+/* Adds a row to the list, and makes room for sorting. */
 static int list_add(struct probity_top *top, struct probity_top_row *row)
 {
     struct probity_top_row **list = probity_array_append(top->list, sizeof *list, top->count);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * top.h: what functions, blocks, locks, threads and processes did in the last interval and since
- * the start, while events are still arriving. Rows belong to names, not to traces, so they outlive
- * the readers that fed them. Memory: functions, pairs of probes, locks, and threads. Prints
- * nothing.
+ * top.h: the activity of functions, blocks, locks, threads and processes in the last interval and
+ * since the start, while events are still arriving. Rows belong to names, not to traces, so they
+ * outlive the readers whose events they sum. Memory: one entry per function, pair of probes, lock
+ * and thread. Prints nothing.
  *
  *     reader ──► feed ──┐                        ┌──► interval
  *     reader ──► feed ──┴──► rows by view ──► row ──► all
@@ -40,7 +40,7 @@ enum probity_top_key {
     PROBITY_TOP_KEYS
 };
 
-/* Calls that ended, blocks, waits for locks, or, of threads and processes, records. Wall time of
+/* calls: ended calls, blocks, waits for locks or, for threads and processes, records. Wall time of
  * functions counts only the outermost of recursive calls; that of threads is the time between their
  * records. */
 struct probity_top_sums {
@@ -60,28 +60,28 @@ struct probity_top_row {
 
 struct probity_top;
 
-/* Of all other locks there is one row. */
+/* All other locks share one row. */
 enum { PROBITY_TOP_LOCKS_MAX = 4096 };
 
-/* symbols: for names of locks; valid until close. NULL: no waits for locks are wanted. Returns 0 or
+/* symbols: for names of locks; valid until close. NULL: no waits for locks. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_top_open(const struct probity_wait_symbols *symbols, struct probity_top **ret_top);
 
-/* Begins an interval: those of all rows are empty again. */
+/* Begins an interval: resets the interval sums of all rows. */
 void probity_top_begin(struct probity_top *top);
 
-/* The rows of a view, sorted by the interval, then by all: largest first, or by name. Valid until
- * the next call for this object. NULL if out of memory. */
+/* Returns the rows of a view, sorted by the interval, then by all: largest first, or by name. Valid
+ * until the next call for this object. Returns NULL if out of memory. */
 struct probity_top_row *const *probity_top_rows(struct probity_top *top, enum probity_top_view view,
                                                 enum probity_top_key key, size_t *ret_count);
 
-/* Calls, ns; of names 0. */
+/* Returns calls or ns; 0 for names. */
 uint64_t probity_top_value(const struct probity_top_sums *sums, enum probity_top_key key);
 
-/* Whether the value is known: CPU times may not be recorded, and threads have no durations. */
+/* Whether the value is known: CPU times may be unrecorded, and threads have no durations. */
 int probity_top_is_known(const struct probity_top_row *row, enum probity_top_key key);
 
-/* "wall", "off-cpu" ...; "functions" ... */
+/* Return "wall", "off-cpu" ...; "functions" ... */
 const char *probity_top_key_name(enum probity_top_key key);
 const char *probity_top_view_name(enum probity_top_view view);
 
@@ -92,20 +92,20 @@ void probity_top_close(struct probity_top *top);
 
 struct probity_top_feed;
 
-/* info: of the trace. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* info: that of the trace. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_top_feed_open(struct probity_top *top, const struct probity_info *info,
                           struct probity_top_feed **ret_feed);
 
-/* From now on, only calls, blocks and records that end at or after these times (CLOCK_REALTIME)
- * count, in intervals and in all; 0: everything. */
+/* From now on, counts only calls, blocks and records that end at or after these times
+ * (CLOCK_REALTIME), in intervals and in all; 0: everything. */
 void probity_top_feed_limit(struct probity_top_feed *feed, uint64_t interval_from_ns,
                             uint64_t all_from_ns);
 
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_top_feed_put(struct probity_top_feed *feed, const struct probity_event *event);
 
-/* Takes the current counts of profile mode; the difference to the last ones counts in the interval.
- * Returns 0 or an error of probity_reader_profile(). */
+/* Takes the current counts of profile mode; their increase since the previous call counts in the
+ * interval. Returns 0 or an error of probity_reader_profile(). */
 int probity_top_feed_profile(struct probity_top_feed *feed, const struct probity_reader *reader);
 
 void probity_top_feed_close(struct probity_top_feed *feed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_columns.c: the figures of a row; one view as a JSON object on one line.
+ * top_columns.c: columns of a row; prints one view as a JSON object on one line.
  */
 #include <inttypes.h>
 
@@ -42,7 +42,7 @@ static struct probity_cell figure(const struct probity_top_row *row,
                                                        : probity_cell_unknown();
 }
 
-/* The same figure of the last interval and of all. */
+/* The same column for the last interval and for all. */
 #define FIGURE(NAME, KEY)                                                                          \
     static struct probity_cell interval_##NAME(const void *any)                                    \
     {                                                                                              \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * top_command.c: `probity top`: shows the activity of running programs once a second. On a
- * terminal, an interactive screen; otherwise one table, or one line of JSON, per interval.
+ * terminal, the screen is interactive; otherwise prints one table, or one line of JSON, per
+ * interval.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ struct top_call {
     size_t source_count;
     char (*stems)[48]; /* of the spools found so far */
     size_t stem_count;
-    int finds;    /* no operands: all recording programs, including later ones */
+    int finds;    /* no operands: show all recording programs, including later ones */
     int is_screen, is_over, has_color;
     struct cli_terminal terminal;
 };
@@ -53,7 +54,8 @@ static int no_memory(void)
     return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
 }
 
-/* Returns CLI_OK or CLI_FAILURE. is_found: skip it rather than fail. */
+/* is_found: a source that cannot be opened is skipped instead of failing. Returns CLI_OK or
+ * CLI_FAILURE. */
 static int add_source(struct top_call *call, const char *path, int is_found)
 {
     struct probity_top_source **sources =
@@ -98,7 +100,7 @@ static int add_found(struct top_call *call, const struct probity_spools *spools,
     return status;
 }
 
-/* Adds the programs that have begun to record. */
+/* Adds programs that have begun to record. */
 static int find_sources(struct top_call *call)
 {
     struct probity_spools spools = {0};
@@ -168,7 +170,7 @@ static size_t count_live(const struct top_call *call)
 /* ---- Keys --------------------------------------------------------------------------------------
  */
 
-/* The longest one that fits is shown. */
+/* The longest footer that fits is shown. */
 static const char *const footers[] = {
     ("f functions  b blocks  l locks  t threads  p processes   sort: c calls  w wall  u CPU  "
      "o off CPU  5 p50  9 p99  m max   q quit"),
@@ -180,7 +182,7 @@ static const char *const footers[] = {
 static const char view_keys[] = "fbltp";
 static const char sort_keys[] = "cwuo59m";
 
-/* Returns whether the screen has to be drawn again. */
+/* Returns whether the screen must be redrawn. */
 static int take_key(struct top_call *call, int key)
 {
     const char *view = key > 0 ? strchr(view_keys, key) : NULL;
@@ -195,7 +197,7 @@ static int take_key(struct top_call *call, int key)
     return view != NULL || sort != NULL || key == CLI_TERMINAL_RESIZED;
 }
 
-/* Called between events, which may be many. */
+/* Called between events, of which there may be many. */
 static int is_over(void *context)
 {
     struct top_call *call = context;
@@ -229,7 +231,7 @@ static int read_all(struct top_call *call)
     return status;
 }
 
-/* On a low terminal, without the first lines of the head, and without the foot. */
+/* On a short terminal, omits the first lines of the head, and the footer. */
 static const char *fit(char *text, size_t rows)
 {
     size_t lines = 0;
@@ -312,7 +314,7 @@ static int print(struct top_call *call, uint64_t interval_ns)
     return CLI_OK;
 }
 
-/* Waits until that time, and redraws when a key requires it. */
+/* Waits until the given time, redrawing if a key requires it. */
 static int wait_until(struct top_call *call, uint64_t until_ns, uint64_t interval_ns)
 {
     int status = CLI_OK;
@@ -330,7 +332,7 @@ static int wait_until(struct top_call *call, uint64_t until_ns, uint64_t interva
     return status;
 }
 
-/* Without a screen, there is nothing to wait for once all programs have ended. */
+/* Without a screen, there is nothing to wait for after all programs have ended. */
 static int is_last(const struct top_call *call, size_t shown)
 {
     return (call->count > 0 && shown >= call->count) ||
@@ -353,7 +355,7 @@ static int watch(struct top_call *call)
         now_ns = clock_ns(CLOCK_MONOTONIC);
         interval_ns = now_ns - at_ns;
         at_ns = now_ns;
-        /* Ended programs keep their last state. */
+        /* Programs that have ended stay as they were. */
         if (count_live(call) == 0 && !call->finds)
             interval_ns = call->interval_ns;
         while (status == CLI_OK && !call->is_over && !call->finds && count_live(call) == 0)
@@ -390,7 +392,7 @@ static int take_limit(const struct cli_given *given)
 
 static int run_call(struct top_call *call, char **operands, size_t count)
 {
-    int may_be_screen = !call->as_json && call->count == 0; /* then any view may be chosen */
+    int may_be_screen = !call->as_json && call->count == 0; /* any view may be selected there */
     call->symbols = symbols_addresses_open(cli_memory_end);
     const struct probity_wait_symbols symbols = cli_wait_symbols(call->symbols);
     int has_locks = call->view == PROBITY_TOP_LOCKS || may_be_screen;

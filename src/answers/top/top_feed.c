@@ -22,7 +22,7 @@ struct probe_item {
     struct {
         const struct probe_item *to;
         struct probity_top_row *row;
-    } recent[RECENT]; /* blocks from here, by second probe */
+    } recent[RECENT]; /* blocks that begin here, by second probe */
 };
 
 struct thread_state {
@@ -30,7 +30,7 @@ struct thread_state {
     uint64_t wall_ns, cpu_ns; /* of the last record */
     int is_cpu_known;
     char name[64];
-    struct probe_item *hit; /* the last one, NULL: none */
+    struct probe_item *hit; /* its last hit; NULL: none */
     uint64_t hit_wall_ns, hit_cpu_ns;
 };
 
@@ -48,7 +48,7 @@ struct probity_top_feed {
     int has_cpu, error;
 };
 
-/* An amount to be added to a row. */
+/* A call, block, wait or record to add to a row. */
 struct piece {
     uint64_t end_ns; /* CLOCK_REALTIME */
     uint64_t wall_ns, cpu_ns, duration_ns;
@@ -214,7 +214,7 @@ static void add_records(const struct probity_top_feed *feed, struct probity_top_
         interval_wall_ns > piece->cpu_ns ? interval_wall_ns - piece->cpu_ns : 0;
 }
 
-/* The time since the thread's last record; for a wait, only the part in the interval. */
+/* Adds the time since the thread's last record; for a wait, only the part in the interval. */
 static int put_record(struct probity_top_feed *feed, struct thread_state *thread,
                       const struct probity_event *event)
 {

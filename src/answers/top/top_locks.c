@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_locks.c: names each wait as `probity waits` does.
+ * top_locks.c: names each wait in the same way as `probity waits`.
  */
 #include "answers/top/top_locks.h"
 

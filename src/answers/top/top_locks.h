@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * top_locks.h: waits for locks and semaphores, from the events of one reader. The analysis begins
- * with the first record of a lock: a trace without any costs nothing.
+ * with the first record of a lock: a trace that has none costs nothing.
  */
 #ifndef PROBITY_ANSWERS_TOP_TOP_LOCKS_H
 #define PROBITY_ANSWERS_TOP_TOP_LOCKS_H
@@ -11,7 +11,7 @@
 
 struct probity_top_locks {
     struct probity_wait_names names;
-    struct probity_waits *waits; /* NULL: no record of a lock so far */
+    struct probity_waits *waits; /* NULL: no record of a lock yet */
     /* Takes a wait that has ended. Returns 0 or PROBITY_ERROR_MEMORY. */
     int (*take)(void *context, const char *name, uint64_t from_ns, uint64_t to_ns);
     void *context;

@@ -43,7 +43,7 @@ static struct profile_item *item_at(struct probity_top_profile *profile, uint32_
     return item;
 }
 
-/* A function has a row for each set of threads. */
+/* A function is reported once for each set of threads: adds up their counts. */
 static int take(void *context, const struct probity_profiled *profiled)
 {
     struct probity_top_profile *profile = context;
@@ -67,7 +67,7 @@ static uint64_t grown(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
-/* All calls in a bucket count as its midpoint, which is within an eighth of each. */
+/* Counts all calls in a bucket at its midpoint, which is within an eighth of each call. */
 static int add_durations(const struct profile_item *item, struct probity_top_row *row,
                          int is_first)
 {
@@ -115,7 +115,7 @@ static int add_difference(struct probity_top_profile *profile, struct profile_it
     return add_durations(item, row, profile->is_first);
 }
 
-/* Calls `one` for each item, and starts the next reading. */
+/* Calls `one` for each item, then starts the next reading. */
 static int each_item(struct probity_top_profile *profile,
                      int (*one)(struct probity_top_profile *profile, struct profile_item *item))
 {

@@ -74,7 +74,7 @@ int probity_top_source_open(struct probity_top *top, const char *path, uint64_t 
     source->is_ring =
         source->is_live && probity_reader_facts(source->reader, 0)->info.mode == RING;
     if (source->is_ring)
-        close_reader(source); /* it follows the file, which does not grow */
+        close_reader(source); /* it follows the file, which does not grow for a ring */
     *ret_source = source;
     return 0;
 }
@@ -100,8 +100,8 @@ static int read_events(struct probity_top_source *source, int (*is_over)(void *c
     return error != 0 ? error : got;
 }
 
-/* The first time, everything from the start must be read, most of it older than the interval. A
- * ring has already been read up to last_ns. */
+/* The first time, everything from the start must be read, though most of it is older than the
+ * interval. A ring has already been read up to last_ns. */
 static void set_limits(struct probity_top_source *source)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(source->reader, 0);

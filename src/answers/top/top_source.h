@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_source.h: a trace that `probity top` watches, live or dead. A live one is followed, which
- * does not disturb its program. For a ring, whose records are not written, the spool is read each
+ * top_source.h: a trace that `probity top` watches, live or ended. A live trace is followed, which
+ * does not disturb its program. The records of a ring are not written, so its spool is read each
  * time.
  */
 #ifndef PROBITY_ANSWERS_TOP_TOP_SOURCE_H
@@ -11,14 +11,14 @@
 
 struct probity_top_source;
 
-/* Opens a trace. interval_ns: for a trace that is not live, the last part of this length counts
- * as the interval; for a live one, everything newer than this. Returns 0 or an error of
+/* Opens a trace. interval_ns: if the trace is not live, its last part of this length counts as the
+ * interval; if it is live, everything newer than this. Returns 0 or an error of
  * probity_reader_open(). */
 int probity_top_source_open(struct probity_top *top, const char *path, uint64_t interval_ns,
                             struct probity_top_source **ret_source);
 
-/* Adds new events. is_over is called periodically, and ends this early by returning 1. Returns 0 or
- * an error of probity_reader_next(). */
+/* Adds new events. is_over is called from time to time; if it returns 1, reading ends early.
+ * Returns 0 or an error of probity_reader_next(). */
 int probity_top_source_read(struct probity_top_source *source, int (*is_over)(void *context),
                             void *context);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_text.c: the table: the last interval on the left, everything since the start on the right.
- * Columns that do not fit are omitted, and names are truncated.
+ * top_text.c: prints the table: the last interval on the left, everything since the start on the
+ * right. Columns that do not fit are omitted, and names are truncated.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const struct probity_table_column columns[COLUMNS] = {
     {.width = 8, .rank = 8, .title = "p99", .group = ALL},
     {.width = 8, .rank = 6, .title = "max", .group = ALL}};
 
-/* Without the decimals of JSON. */
+/* Formats a rate without the decimals that the JSON has. */
 static const char *rate_text(const void *line, char *text)
 {
     snprintf(text, PROBITY_TABLE_TEXT_BYTES, "%.0f",
@@ -54,7 +54,7 @@ static const struct probity_table_cell cells[COLUMNS] = {
     {.value = PROBITY_TOP_ALL + PROBITY_TOP_P99},
     {.value = PROBITY_TOP_ALL + PROBITY_TOP_MAX}};
 
-/* Truncated to the space left by the columns. */
+/* Prints a name, truncated to the space left by the columns. */
 static void put_name(FILE *stream, const struct probity_top_row *row, size_t room)
 {
     char text[1024];
@@ -106,7 +106,8 @@ static void put_head(FILE *stream, const struct probity_top_answer *answer, uint
             answer->line_end);
 }
 
-/* No rows. Many programs have only functions or only probes: says which. */
+/* Prints that there are no rows. Many programs have only functions or only probes: if so, points to
+ * the other view. */
 static int put_none(FILE *stream, const struct probity_top_answer *answer)
 {
     const enum probity_top_view other =

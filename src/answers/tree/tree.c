@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * tree.c: turns scopes into nodes. A scope points to its node (user), so callees find their nodes
- * with one lookup in the table of children, or usually none, because the child looked up last is
- * often the next one, too.
+ * with one lookup in the table of children, or usually none, because the next child is often the
+ * one that was looked up last.
  *
- * A deferred scope is opened late, when some of its callees have already become children of its
- * caller. Each thread's latest calls are kept so that they can be moved below it.
+ * A deferred scope is opened late: some of its callees have already become children of its caller.
+ * Each thread's latest calls are kept, so that they can be moved below the deferred scope.
  */
 #include "answers/tree/tree.h"
 
@@ -18,8 +18,8 @@
 #include "base/assert.h"
 #include "probity.h"
 
-/* Number of calls that a deferred scope can still adopt. Starts small, because there may be very
- * many threads. */
+/* Number of calls that a deferred scope can still adopt. The ring starts small, because there may
+ * be very many threads. */
 enum { RECENT_CALLS = 256, RECENT_FIRST = 4 };
 
 struct recent_call {
@@ -64,7 +64,7 @@ static struct tree_thread *thread_at(struct probity_tree *tree, const struct pro
     return thread;
 }
 
-/* The node above the outermost functions of a thread. */
+/* Returns the node above the outermost functions of a thread. */
 static struct probity_tree_node *root_of(struct probity_tree *tree,
                                          const struct probity_event *event)
 {
@@ -111,7 +111,7 @@ static const struct probity_same_function *function_of(struct probity_tree *tree
     return *function;
 }
 
-/* NULL if out of memory, or if there are too many nodes. */
+/* Returns NULL if out of memory or if there are too many nodes. */
 static __attribute__((noinline)) struct probity_tree_node *
 other_child_of(struct probity_tree *tree, struct probity_tree_node *parent,
                const struct probity_same_function *function)
@@ -127,7 +127,7 @@ other_child_of(struct probity_tree *tree, struct probity_tree_node *parent,
     return node;
 }
 
-/* The same; mostly it is the child that was looked up last. */
+/* The same; usually it is the child that was looked up last. */
 static inline struct probity_tree_node *child_of(struct probity_tree *tree,
                                                  struct probity_tree_node *parent,
                                                  const struct probity_same_function *function)
@@ -139,7 +139,7 @@ static inline struct probity_tree_node *child_of(struct probity_tree *tree,
                : other_child_of(tree, parent, function);
 }
 
-/* The caller's node. If a scope has no node, its callees have none, either. */
+/* Returns the caller's node. If a scope has no node, its callees have none either. */
 static inline struct probity_tree_node *parent_of(struct probity_tree *tree,
                                                   const struct probity_scope *scope,
                                                   const struct probity_event *event)
@@ -173,7 +173,7 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
         adopt(tree, scope, parent, event);
 }
 
-/* The ring grows when it is full for the first time, so nothing needs to move. */
+/* Grows the ring, when it is first full at this size, so that no calls have to be moved. */
 static int grow_recent(struct tree_thread *thread)
 {
     uint64_t capacity = thread->recent_capacity > 0 ? 2 * thread->recent_capacity : RECENT_FIRST;
@@ -188,7 +188,7 @@ static int grow_recent(struct tree_thread *thread)
     return 0;
 }
 
-/* Keeps the call. Returns the sums to fill in, all of which must be set (costs only if there are
+/* Stores the call. Returns the sums to fill in, all of which must be set (costs only if there are
  * any), or NULL if out of memory. */
 static inline struct probity_tree_sums *keep_recent(struct tree_thread *thread,
                                                     const struct probity_scope *scope)
@@ -232,8 +232,8 @@ static __attribute__((noinline)) void set_costs(struct probity_tree_sums *sums,
     sums->uncosted = !scope->is_costed && !scope->is_untimed;
 }
 
-/* Whether the call's total is added to its node: a folded recursive call is already part of the
- * outermost call's total. */
+/* Whether the call's total is added to its node. The total of a folded recursive call is already
+ * part of the outermost call's. */
 static inline int has_total(const struct probity_tree *tree, const struct probity_scope *scope,
                             uint32_t thread_slot)
 {
@@ -307,7 +307,8 @@ on_closed(void *context, const struct probity_scope *scope, enum probity_scope_e
 /* ---- Deferred scopes ---------------------------------------------------------------------------
  */
 
-/* The node below `to` that corresponds to `node` below `from`. NULL as for child_of(). */
+/* Returns the node below `to` that corresponds to `node` below `from`. Returns NULL like
+ * child_of(). */
 static struct probity_tree_node *moved(struct probity_tree *tree, struct probity_tree_node *node,
                                        const struct probity_tree_node *from,
                                        struct probity_tree_node *to)
@@ -349,7 +350,7 @@ static void take_off(struct probity_tree_sums *from, const struct probity_tree_s
     from->paused.cpu_ns -= sums->paused.cpu_ns;
 }
 
-/* Moves calls from the caller to the scope if they began inside it and have ended. */
+/* Moves calls from the caller to the scope if they began in the scope and have ended. */
 static void adopt(struct probity_tree *tree, const struct probity_scope *scope,
                   struct probity_tree_node *parent, const struct probity_event *event)
 {
@@ -378,14 +379,14 @@ static void adopt(struct probity_tree *tree, const struct probity_scope *scope,
 int probity_tree_put(struct probity_tree *tree, const struct probity_event *event)
 {
     if (__builtin_expect(tree->error != 0, 0))
-        return tree->error; /* of the event before */
+        return tree->error; /* an error at the previous event */
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) && set_name(tree, event) != 0)
         return PROBITY_ERROR_MEMORY;
     return tree->own_scopes != NULL
                ? probity_scopes_put(tree->own_scopes, event, &tree->listener) : 0;
 }
 
-/* The caller has a node, and its latest callee was often the same function. */
+/* The caller has a node, and its latest callee was often this function. */
 static inline void opened_in_run(void *context, struct probity_scope *scope,
                                  const struct probity_run *run, size_t at)
 {
@@ -409,7 +410,7 @@ int probity_tree_put_run(struct probity_tree *tree, const struct probity_run *ru
                                                    NULL, NULL};
 
     if (__builtin_expect(tree->error != 0, 0))
-        return tree->error; /* of the events before */
+        return tree->error; /* an error at earlier events */
     return tree->own_scopes != NULL ? probity_scopes_put_run(tree->own_scopes, run, steps) : 0;
 }
 

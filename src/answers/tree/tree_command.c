@@ -12,7 +12,7 @@
 #include "cli/patterns.h"
 #include "cli/query.h"
 
-/* With --states, one tree for each of these. */
+/* With --states, there is one tree for each of these. */
 enum { TREES = 3 };
 
 static const enum probity_sched_state states_of[TREES] = {
@@ -27,7 +27,7 @@ struct tree_call {
     size_t nodes_max; /* 0: all */
     struct probity_tree_layout layout;
     struct probity_tree *tree;
-    struct probity_tree *others[TREES]; /* --states; the first is `tree` */
+    struct probity_tree *others[TREES]; /* trees for --states; the first is `tree` */
     struct probity_thread_states *states;
     struct probity_tree_states roots;
     enum tree_form form;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_csv.c: trees line by line. A list has the ancestors of the current node by depth.
+ * tree_csv.c: prints trees line by line. A list has the ancestors of the current node by depth.
  */
 #include "answers/tree/tree_print.h"
 
@@ -90,7 +90,7 @@ static void put_head(FILE *stream, int has_states)
     fputc('\n', stream);
 }
 
-/* Threads have no lines; each line names its thread. */
+/* Threads have no lines of their own; each line names its thread. */
 static void put_node(FILE *stream, const struct probity_tree_node *node,
                      const struct probity_thread_label *thread)
 {
@@ -109,7 +109,7 @@ static void put_node(FILE *stream, const struct probity_tree_node *node,
     }
 }
 
-/* The ancestors' numbers, by depth. */
+/* The numbers of the ancestors, by depth. */
 struct numbers {
     size_t *items, capacity;
 };
@@ -161,15 +161,15 @@ int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer)
 /* ---- Folded stacks -----------------------------------------------------------------------------
  */
 
-/* The stack as text, and where each of its levels ends. */
+/* The stack as text, and the end of each of its levels. */
 struct stack {
     char *text;
     size_t capacity;
     struct numbers ends;
 };
 
-/* A semicolon ends a level and a line feed ends a stack, so both are escaped; escaping may lengthen
- * each byte. */
+/* A semicolon ends a level and a line feed ends a stack, so both are escaped. Escaping may make
+ * each byte longer. */
 static int push(struct stack *stack, size_t depth, const char *name, size_t bytes)
 {
     size_t start = depth > 1 ? stack->ends.items[depth - 1] : 0, need = start + 4 * bytes + 2;
@@ -236,7 +236,7 @@ static int push_function(struct stack *stack, const struct probity_tree_node *no
     return push(stack, depth, name, bytes);
 }
 
-/* outside: number of levels that are not functions. Returns whether levels were left out. */
+/* outside: number of levels that are not functions. Returns whether any levels were left out. */
 static int put_stack(FILE *stream, const struct stack *stack, size_t depth, size_t outside,
                      uint64_t value)
 {

@@ -12,12 +12,12 @@ struct tree_thread;
 struct probity_tree {
     struct probity_tree_options options;
     const struct probity_scopes *scopes;
-    struct probity_scopes *own_scopes; /* NULL: they are another analysis's */
+    struct probity_scopes *own_scopes; /* NULL: uses those of another analysis */
     struct probity_same_functions functions;
     struct probity_tree_nodes nodes;
     struct tree_thread **threads; /* by slot; NULL: not seen yet */
     uint32_t thread_count;
-    struct probity_scopes_repairs repairs; /* of trees that were added; with finish: all */
+    struct probity_scopes_repairs repairs; /* those of added trees; after finish: all */
     uint64_t lost;
     size_t nodes_seen;
     struct probity_scopes_listener listener;

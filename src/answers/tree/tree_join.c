@@ -5,7 +5,7 @@
 #include "answers/tree/tree_internal.h"
 #include "probity.h"
 
-/* The node in `tree` for a node of another tree; NULL if out of memory. */
+/* Returns the node in `tree` for a node of another tree, or NULL if out of memory. */
 static struct probity_tree_node *same_node(struct probity_tree *tree,
                                            struct probity_tree_node *parent,
                                            const struct probity_tree_node *node)

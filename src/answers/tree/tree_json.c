@@ -13,7 +13,7 @@
 #include "print/json.h"
 #include "probity.h"
 
-/* The first ones in a node's list, which do not depend on CPU times. */
+/* The first ones in a node's list, which need no CPU times. */
 enum { TIMES_OF_WALL = 3 };
 
 static void put_corrected(FILE *stream, const struct probity_tree_node *node, int is_self)

@@ -17,7 +17,7 @@ struct tree_chunk {
     struct probity_tree_node nodes[CHUNK_NODES];
 };
 
-/* A child is identified by its function, or above functions by its thread. */
+/* A child is identified by its function or, above functions, by its thread. */
 static inline const void *key_of(const struct probity_tree_node *node)
 {
     return node->function != NULL ? (const void *)node->function : (const void *)node->thread;
@@ -124,7 +124,7 @@ struct probity_tree_node *probity_tree_next(const struct probity_tree_node *node
     return node != top ? node->next : NULL;
 }
 
-/* Marks nodes in `recent`, which is unused once a tree is finished. */
+/* Marks nodes in `recent`, which is not needed after the tree is finished. */
 static void mark_called(struct probity_tree_nodes *nodes)
 {
     size_t depth = 0;
@@ -153,7 +153,7 @@ static void sum_children(struct probity_tree_node *node)
     }
 }
 
-/* Unlinks children that are not marked. */
+/* Unlinks unmarked children. */
 static void drop_unmarked(struct probity_tree_node *node)
 {
     struct probity_tree_node **link = &node->child;

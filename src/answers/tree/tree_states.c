@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_states.c: the parts of a node's times, from three trees.
+ * tree_states.c: computes the parts of a node's times from three trees.
  */
 #include "answers/tree/tree_states.h"
 

@@ -10,7 +10,7 @@
 #include "answers/tree/tree_print.h"
 #include "print/columns.h"
 
-/* A node, and the same node of the other trees (NULL without states). All zero: before the
+/* A node, and the same node in the other trees (NULL without states). All zero: before the
  * first. */
 struct probity_tree_at {
     const struct probity_tree_node *node, *waiting, *unknown;
@@ -21,10 +21,10 @@ struct probity_tree_at {
 const struct probity_tree_node *probity_tree_step(const struct probity_tree_answer *answer,
                                                   struct probity_tree_at *at);
 
-/* The total or self time of a node by states. */
+/* Returns the total or self time of a node, split by state. */
 struct probity_thread_split probity_tree_split(const struct probity_tree_at *at, int is_self);
 
-/* "total_running_ns" ... "self_unknown_ns" of a struct probity_tree_at. */
+/* "total_running_ns" ... "self_unknown_ns"; each row is a struct probity_tree_at. */
 enum { PROBITY_TREE_STATES_COLUMNS = 8 };
 extern const struct probity_column probity_tree_states_columns[PROBITY_TREE_STATES_COLUMNS];
 

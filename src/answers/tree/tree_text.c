@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_text.c: a tree as an indented table. Very deep paths are drawn with their innermost levels
- * only, so that recursion does not make lines thousands of columns long.
+ * tree_text.c: prints a tree as an indented table. Of very deep paths, only the innermost levels
+ * are drawn, so that recursion does not make lines thousands of columns long.
  */
 #include "answers/tree/tree_print.h"
 
@@ -16,14 +16,14 @@
 #include "print/text.h"
 #include "print/time_text.h"
 
-/* Levels drawn before a name: on a terminal as many as fit, but at least LEAST. Columns: of each
- * level, and of "(12 levels) " in place of the others. */
+/* Levels drawn before a name: on a terminal, as many as fit, but at least LEAST. Columns: of each
+ * level, and of the text "(12 levels) " that replaces the others. */
 enum { LEVELS_DRAWN = 48, LEVELS_DRAWN_LEAST = 2, LEVEL_COLUMNS = 3, LEVELS_COLUMNS = 12 };
 
 enum what { CALLS, TOTAL, SELF, CPU_TOTAL, CPU_SELF, TOTAL_LESS, SELF_LESS, TOTAL_ERROR, SELF_ERROR,
             SHARE, TOTAL_STATE, SELF_STATE = TOTAL_STATE + PROBITY_STATES };
 
-/* Unknown states are shown only if there are any. */
+/* Numbers of columns. Unknown states are shown only if there are any. */
 enum { COLUMNS_USUAL = 6, COLUMNS_CORRECTED = 8, COLUMNS_STATES = 12, COLUMNS_KNOWN = 10 };
 
 static const char of_wall[] = "wall", of_cpu[] = "CPU", less[] = "less overhead",
@@ -63,14 +63,14 @@ static const struct probity_table_column states_columns[COLUMNS_STATES] = {
     {8, 6, TOTAL_STATE + PROBITY_STATE_UNKNOWN, "total", "total unknown", "unknown", NULL},
     {8, 1, SELF_STATE + PROBITY_STATE_UNKNOWN, "self", "self unknown", "unknown", NULL}};
 
-/* A table while it is written. */
+/* A table that is being written. */
 struct table {
     FILE *stream;
     const struct probity_tree_layout *layout;
     const struct probity_table_column *columns;
     size_t count;
     uint64_t shown; /* one bit per column */
-    size_t columns_used; /* by columns of numbers */
+    size_t columns_used; /* by columns with numbers */
     int is_cpu_known;
     struct probity_tree_at at;
 };
@@ -183,7 +183,7 @@ static void put_sums(const struct table *table, const struct probity_tree_node *
     fputs("  ", table->stream);
 }
 
-/* Number of levels drawn before a node's name. */
+/* Returns the number of levels to draw before a node's name. */
 static size_t levels_of(const struct table *table, const struct probity_tree_node *node,
                         size_t levels)
 {
@@ -199,7 +199,7 @@ static size_t levels_of(const struct table *table, const struct probity_tree_nod
     return drawn < LEVELS_DRAWN ? drawn : LEVELS_DRAWN;
 }
 
-/* Draws the lines to the left of a name, outermost first; each shows whether an ancestor has more
+/* Draws the lines to the left of a name, outermost first. Each shows whether an ancestor has more
  * siblings. First-level nodes are at the margin. */
 static void put_lines(const struct table *table, const struct probity_tree_node *node, size_t depth)
 {

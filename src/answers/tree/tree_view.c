@@ -40,8 +40,7 @@ static struct probity_tree_node *fresh_child(struct view *view, struct probity_t
     return probity_tree_child(&view->fresh, parent, like->function, NULL);
 }
 
-/* Whether no ancestor has the same function or, with_caller, the same function with the same
- * caller. */
+/* Whether no ancestor has the same function or, if with_caller, the same function and caller. */
 static int is_outermost(const struct probity_tree_node *node, int with_caller)
 {
     for (const struct probity_tree_node *up = node->parent; up != NULL; up = up->parent) {
@@ -63,7 +62,7 @@ static struct probity_tree_sums sums_of(const struct probity_tree_node *node, in
     return sums;
 }
 
-/* If an old node has a new one, its `recent` points to it. */
+/* The `recent` of an old node points to its new node, if any. */
 static int add_below(struct view *view, struct probity_tree_node *node)
 {
     struct probity_tree_node *parent = node->parent->recent;
@@ -170,7 +169,7 @@ static int is_small(const struct probity_tree_node *node, double share_min)
            probity_tree_share(node) < share_min;
 }
 
-/* The removed children's time stays with their parent. */
+/* The time of the removed children stays with their parent. */
 static size_t prune_children(struct probity_tree_node *node, int is_deep, double share_min)
 {
     struct probity_tree_node **link = &node->child, *child;
@@ -220,12 +219,12 @@ static int compare_totals(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
-/* Totals of all functions, the largest first. NULL if out of memory. */
+/* Returns the totals of all functions, largest first, or NULL if out of memory. */
 static uint64_t *sorted_totals(struct probity_tree *tree, size_t *ret_count)
 {
     struct probity_tree_node *top = &tree->nodes.root;
     size_t depth = 0, count = 0;
-    /* A view may have more nodes than the tree that it was made from. */
+    /* A view may have more nodes than the tree from which it was made. */
     uint64_t *totals = calloc(tree->nodes.count + 1, sizeof *totals);
 
     for (struct probity_tree_node *node = top; node != NULL && totals != NULL;
@@ -239,8 +238,8 @@ static uint64_t *sorted_totals(struct probity_tree *tree, size_t *ret_count)
     return totals;
 }
 
-/* least_ns: total of the last node that is kept; *equals: number of nodes with that total that may
- * be kept. */
+/* least_ns: total of the last node to keep; *equals: number of nodes with that total that may be
+ * kept. */
 static size_t prune_smaller(struct probity_tree_node *node, uint64_t least_ns, size_t *equals)
 {
     struct probity_tree_node **link = &node->child, *child;
@@ -335,7 +334,7 @@ struct sort_item {
     uint64_t value;
 };
 
-/* Lost declarations come last; threads are in the order of their numbers. */
+/* Lost declarations come last. Threads are sorted by number. */
 static int compare_items(const void *left, const void *right)
 {
     const struct sort_item *a = left, *b = right;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.c: a table of open descriptors. A call's parameters are kept from its enter to its
- * leave, which has the result.
+ * descriptors.c: a table of open descriptors. The parameters of a call are stored from its enter
+ * until its leave, which has the result.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,9 +17,11 @@
 
 enum { TEXT_MAX = DESCRIPTOR_TEXT_MAX };
 
-/* The values of an event, by their names. */
+/* The values of an event, by name. */
 struct call_values {
-    int64_t fd, other, result; /* other: next to fd in the leave of a pair */
+    /* other: second descriptor in the leave of a pair; last: end of a range that begins with fd.
+     * -1: none */
+    int64_t fd, other, last, result;
     char path[TEXT_MAX], peer[TEXT_MAX];
 };
 
@@ -47,12 +49,14 @@ static void take_values(const struct probity_event *event, struct call_values *r
     struct probity_value_walk walk = probity_value_walk_of(event);
     struct probity_value_view view;
 
-    *ret_values = (struct call_values){.fd = -1, .other = -1, .result = -1};
+    *ret_values = (struct call_values){.fd = -1, .other = -1, .last = -1, .result = -1};
     while (probity_value_walk_next(&walk, &view)) {
         if (strcmp(view.text, "fd") == 0)
             ret_values->fd = integer_of(&view);
         else if (strcmp(view.text, "fd2") == 0)
             ret_values->other = integer_of(&view);
+        else if (strcmp(view.text, "last") == 0)
+            ret_values->last = integer_of(&view);
         else if (strcmp(view.text, "result") == 0)
             ret_values->result = integer_of(&view);
         else if (strcmp(view.text, "path") == 0)
@@ -110,7 +114,7 @@ int descriptors_add(struct probity_descriptors *descriptors, uint64_t key,
     item->key = key;
     item->kind = kind;
     memcpy(item->name, name, bytes);
-    forget(descriptors, key); /* after the copy: the name may be its own */
+    forget(descriptors, key); /* after the copy, because the name may belong to it */
     if (descriptors->items.items >= PROBITY_DESCRIPTORS_MAX) {
         descriptors->forgotten++;
         free(item);
@@ -151,8 +155,8 @@ static int is_named(const struct probity_function *function, const char *prefix)
     return strncmp(function->name, prefix, strlen(prefix)) == 0;
 }
 
-/* The descriptor's name is kept for the wait. It is removed before the call, since another
- * thread may get the number before this one's leave. */
+/* Keeps the descriptor's name for the wait. The name is removed before the call, since another
+ * thread may get the number before this call's leave. */
 static void begin_close(struct probity_descriptors *descriptors, uint32_t trace,
                         struct descriptor_call *call)
 {
@@ -164,6 +168,23 @@ static void begin_close(struct probity_descriptors *descriptors, uint32_t trace,
     snprintf(item->kind == PROBITY_DESCRIPTOR_PEER ? call->peer : call->path, TEXT_MAX, "%s",
              item->name);
     forget(descriptors, key);
+}
+
+/* Removes the names of a range of descriptors. The next item is found before one is removed. */
+static void begin_close_range(struct probity_descriptors *descriptors, uint32_t trace,
+                              struct descriptor_call *call, int64_t last)
+{
+    const uint64_t from = descriptor_key(trace, call->fd), to = descriptor_key(trace, last);
+    const struct descriptor *item = NULL, *next;
+
+    if (call->fd < 0 || last < call->fd)
+        return;
+    call->fd = -1; /* the call has no single descriptor */
+    for (item = probity_hashtable_next(&descriptors->items, NULL); item != NULL; item = next) {
+        next = probity_hashtable_next(&descriptors->items, item);
+        if (item->key >= from && item->key <= to)
+            forget(descriptors, item->key);
+    }
 }
 
 static int copy_descriptor(struct probity_descriptors *descriptors, uint32_t trace, int64_t from,
@@ -186,7 +207,8 @@ static int set_pair(struct probity_descriptors *descriptors, uint32_t trace,
                       : error;
 }
 
-/* A name for descriptors that this function creates and that have no other name, or NULL. */
+/* Returns a name for descriptors that this function creates and that have no other name, or
+ * NULL. */
 static const char *name_of_made(const struct probity_function *function)
 {
     static const char *const names[][2] = {
@@ -225,7 +247,7 @@ static int finish_call(struct probity_descriptors *descriptors, uint32_t trace,
     return 0;
 }
 
-/* A message that names a descriptor which was open before recording began. */
+/* Takes a message that names a descriptor which was open before recording began. */
 static int take_message(struct probity_descriptors *descriptors, const struct probity_event *event)
 {
     struct probity_value_walk walk = probity_value_walk_of(event);
@@ -247,7 +269,7 @@ static int is_io(const struct probity_function *function)
            strcmp(function->recorded_file, "libc/io") == 0;
 }
 
-/* Whether calls of the function make, name or close descriptors. */
+/* Whether calls of the function create, name or close descriptors. */
 static int is_followed(const struct probity_function *function)
 {
     static const char *const names[] = {"connect", "accept", "dup", "fcntl", "pipe", "open",
@@ -260,13 +282,14 @@ static int is_followed(const struct probity_function *function)
     return name_of_made(function) != NULL;
 }
 
-/* A key that no descriptor has: if it is in the table, names in this trace are out of date. */
+/* Returns a key that no descriptor has. If it is in the table, names in this trace are out of
+ * date. */
 static uint64_t outdated_key(uint32_t trace)
 {
     return (uint64_t)trace << 32 | UINT32_MAX;
 }
 
-/* From here on, most of these calls are missing. */
+/* From here on, most calls of the function are missing. */
 static int take_budget(struct probity_descriptors *descriptors, const struct probity_event *event)
 {
     if (!is_io(event->function) || !is_followed(event->function) ||
@@ -296,7 +319,9 @@ int probity_descriptors_put(struct probity_descriptors *descriptors,
         call->fd = values.fd;
         memcpy(call->path, values.path, TEXT_MAX);
         memcpy(call->peer, values.peer, TEXT_MAX);
-        if (is_named(event->function, "close") || is_named(event->function, "fclose"))
+        if (values.last >= 0)
+            begin_close_range(descriptors, event->trace, call, values.last);
+        else if (is_named(event->function, "close") || is_named(event->function, "fclose"))
             begin_close(descriptors, event->trace, call);
         return 0;
     }

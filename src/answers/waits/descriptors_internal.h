@@ -10,7 +10,7 @@
 enum { DESCRIPTOR_TEXT_MAX = 256 };
 
 struct descriptor_call {
-    const struct probity_function *function; /* NULL: none is in progress */
+    const struct probity_function *function; /* NULL: no call is in progress */
     int64_t fd; /* -1: none */
     char path[DESCRIPTOR_TEXT_MAX], peer[DESCRIPTOR_TEXT_MAX];
 };
@@ -31,7 +31,7 @@ static inline uint64_t descriptor_key(uint32_t trace, int64_t fd)
 int descriptors_add(struct probity_descriptors *descriptors, uint64_t key,
                     enum probity_descriptor_kind kind, const char *name);
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 struct descriptor_call *descriptors_call_at(struct probity_descriptors *descriptors,
                                             uint32_t slot);
 

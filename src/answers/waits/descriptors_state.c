@@ -94,9 +94,9 @@ int probity_descriptors_save(const struct probity_descriptors *descriptors,
  */
 
 struct descriptors_state {
-    struct waits_cursor from; /* at NULL: nothing has a name */
+    struct waits_cursor from; /* at is NULL if nothing has a name */
     uint64_t tick;
-    int is_left; /* its tick has not been reached */
+    int is_left; /* its tick has not been reached yet */
 };
 
 static int resume_at(struct probity_descriptors *descriptors, uint32_t trace,
@@ -137,7 +137,7 @@ static uint64_t get(struct descriptors_state *state)
     return waits_cursor_get(&state->from);
 }
 
-/* Longer texts are damage. */
+/* Reads a text. Longer texts are damage. */
 static void get_text(struct descriptors_state *state, char text[DESCRIPTOR_TEXT_MAX])
 {
     uint64_t bytes = get(state);

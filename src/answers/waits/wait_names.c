@@ -54,7 +54,7 @@ int probity_wait_names_put(struct probity_wait_names *names, struct probity_wait
                ? probity_descriptors_put(&names->descriptors, event) : error;
 }
 
-/* The symbol of an address at a tick, if its file is there. */
+/* Finds the symbol of an address at a tick, if its file is available. */
 static int find_symbol(const struct probity_wait_names *names, uint32_t trace, uint64_t tick,
                        uint64_t address, enum probity_wait_symbol_form form, char *ret_text,
                        size_t bytes)
@@ -86,7 +86,7 @@ static const char *name_object(struct probity_wait_names *names,
     return names->text;
 }
 
-/* A program may join thousands of threads, each of them a separate object. */
+/* A program may join thousands of threads, and each is a separate object. */
 static struct probity_wait_name name_join(struct probity_wait_names *names,
                                           const struct probity_wait_object *object)
 {
@@ -141,7 +141,7 @@ struct probity_wait_name probity_wait_names_of(struct probity_wait_names *names,
 /* ---- Functions ---------------------------------------------------------------------------------
  */
 
-/* A function that has no scope. */
+/* A function without a scope. */
 struct wait_function {
     struct probity_link link;
     struct probity_function function;
@@ -152,7 +152,7 @@ struct wait_place {
     struct probity_link link;
     uint32_t trace;
     uint64_t address;
-    const char *path; /* of the mapping, which may be replaced by another: one pointer for each */
+    const char *path; /* path of the mapping, compared by pointer: it may be mapped again */
     const struct probity_function *function; /* NULL: has no symbol */
 };
 
@@ -199,7 +199,7 @@ int probity_wait_names_complete(struct probity_wait_names *names, uint32_t trace
                                 struct probity_past_doing *doing)
 {
     char symbol[PROBITY_WAIT_NAME_BYTES / 2];
-    uint64_t address = place->address - 1; /* in the call */
+    uint64_t address = place->address - 1; /* an address within the call */
     const struct probity_mapping *mapping = NULL;
 
     if (doing->function == NULL && place->address != 0)

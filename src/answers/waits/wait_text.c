@@ -15,7 +15,7 @@
 
 void probity_wait_text_name(FILE *stream, const struct probity_wait_name *name)
 {
-    /* The names of conditions include their kind: "barrier done", "join in main". */
+    /* Names of conditions already include their kind: "barrier done", "join in main". */
     if (name->what != PROBITY_WAIT_WHAT_CONDITION && name->what != PROBITY_WAIT_WHAT_CPU)
         fprintf(stream, "%s ", probity_wait_what_name(name->what));
     probity_report_put_safe(stream, name->text, strlen(name->text));
@@ -101,7 +101,7 @@ void probity_wait_text_when(FILE *stream, uint64_t at_ns, uint64_t start_ns)
                 (unsigned)(at_ns % 1000000000 / 1000));
 }
 
-/* A count of something missing, and its name in JSON. */
+/* A count of something that is missing, and its name in JSON. */
 struct fact {
     const char *name, *what, *text;
     uint64_t count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting.c: adds each wait to its row, with the holders' parts of it.
+ * waiting.c: adds each wait to its row, with the holders' shares of it.
  */
 #include "answers/waits/waiting.h"
 
@@ -20,7 +20,7 @@ static int is_holder(const struct probity_waiting_holder *a, const struct probit
            a->doing.function == b->doing.function && a->doing.call == b->doing.call;
 }
 
-/* The last entry is for all others. */
+/* The last entry sums all other holders. */
 static int add_holder(struct probity_waiting_row *row, const struct probity_waiting_holder *part)
 {
     struct probity_waiting_holder added = *part, *holder = NULL;
@@ -61,7 +61,7 @@ static int complete(struct probity_waiting *waiting, const struct probity_wait_p
     return probity_wait_names_complete(&waiting->names, waiting->trace, place, doing);
 }
 
-/* Adds the activity of a thread in a range, and finds what took most of that time. */
+/* Adds the activities of a thread in a range, and finds the one that took most of that time. */
 static int add_doings(struct probity_waiting *waiting, struct probity_waiting_row *row,
                       const struct probity_wait_holder *range, int is_culprit,
                       struct probity_past_doing *ret_most)
@@ -105,7 +105,7 @@ static int add_doings(struct probity_waiting *waiting, struct probity_waiting_ro
                                                             .doing = *ret_most, .waits = 1});
 }
 
-/* Time in which at least one of the holders, sorted by their ends, had the object. */
+/* Returns the time in which at least one of the holders, sorted by their ends, had the object. */
 static uint64_t union_of(const struct probity_wait *wait)
 {
     uint64_t ns = 0, before_ns = wait->to_ns;
@@ -147,12 +147,12 @@ static int add_holders(struct probity_waiting *waiting, struct probity_waiting_r
     return error;
 }
 
-/* The notifying thread, in the function that notified, counts as the cause of the wait up to
+/* Counts the notifying thread, in the function that notified, as the cause of the wait up to
  * then. */
 static int add_waker(struct probity_waiting *waiting, struct probity_waiting_row *row,
                      const struct probity_wait *wait, struct probity_waiting_case *instance)
 {
-    /* Of a call, only the time off the CPU is waiting. */
+    /* In a call, only the time off the CPU counts as waiting. */
     uint64_t until_ns = wait->waker_ns - wait->from_ns;
     struct probity_waiting_holder part = {
         .thread_slot = wait->waker_slot, .doing = wait->waker_doing, .waits = 1,
@@ -169,7 +169,7 @@ static int add_waker(struct probity_waiting *waiting, struct probity_waiting_row
 /* ---- Waits -------------------------------------------------------------------------------------
  */
 
-/* wait: with functions from places. */
+/* wait: completed with functions from places. */
 static int add_wait(struct probity_waiting *waiting, const struct probity_wait *wait)
 {
     struct probity_waiting_row *row;

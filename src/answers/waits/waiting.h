@@ -25,17 +25,17 @@ int probity_waiting_open(const struct probity_waiting_options *options,
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waiting_put(struct probity_waiting *waiting, const struct probity_event *event);
 
-/* Number of waits and calls that began in the range and have not ended. */
+/* Returns the number of waits and calls that began in the range and have not ended. */
 uint64_t probity_waiting_pending(const struct probity_waiting *waiting);
 
-/* Nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Call after the last put. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waiting_finish(struct probity_waiting *waiting);
 
-/* After finish, most waiting first. Valid until close. */
+/* After finish: returns the rows, most waiting first. Valid until close. */
 const struct probity_waiting_row *const *probity_waiting_rows(
     const struct probity_waiting *waiting, size_t *ret_count);
 
-/* A thread that a row names; NULL for NO_THREAD. */
+/* Returns a thread that is named in a row; NULL for NO_THREAD. */
 const struct probity_thread_label *probity_waiting_thread(const struct probity_waiting *waiting,
                                                           uint32_t thread_slot);
 

@@ -54,7 +54,7 @@ static struct waiting_item *make_row(struct probity_waiting *waiting, const stru
     return item;
 }
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 static struct probity_waiting_row *row_at(struct probity_waiting *waiting,
                                           const struct row_key *key)
 {
@@ -131,7 +131,7 @@ static int add_waiter(struct probity_waiting_row *row, uint32_t slot)
     return 0;
 }
 
-/* Takes over `instance`. */
+/* Takes ownership of `instance`. */
 static void keep_worst(struct probity_waiting_row *row, struct probity_waiting_case *instance)
 {
     size_t at = row->worst_count;

@@ -24,40 +24,40 @@ struct probity_waiting {
     const struct probity_thread_label **labels; /* by slot */
     uint32_t label_count;
     uint32_t trace; /* of the wait that is being added */
-    uint64_t runnable; /* threads that wait for a CPU since a time in the range */
+    uint64_t runnable; /* threads that have waited for a CPU since a time in the range */
     struct probity_hashtable rows;
-    struct waiting_item *rest; /* among the rows; NULL: none is left over */
+    struct waiting_item *rest; /* the row for the rest, one of the rows; NULL: none */
     struct probity_waiting_row **list;
     size_t count;
 };
 
-/* The row of a wait; *ret_row is NULL if the answer does not include such waits. Returns 0 or
+/* Finds the row of a wait; *ret_row is NULL if the answer does not include such waits. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int waiting_find_row(struct probity_waiting *waiting, const struct probity_wait *wait,
                      const struct probity_wait_name *name, struct probity_waiting_row **ret_row);
 
-/* The row of an object of waits. NULL if out of memory. */
+/* Returns the row of an object of waits, or NULL if out of memory. */
 struct probity_waiting_row *waiting_row_at(struct probity_waiting *waiting,
                                            const struct probity_wait_name *name);
 
-/* Adds a wait to a row; takes over what `instance` has allocated. Returns 0 or
+/* Adds a wait to a row, and takes ownership of what `instance` has allocated. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int waiting_add_case(struct probity_waiting_row *row, struct probity_waiting_case *instance);
 
-/* Whether a wait is in the range, and wanted. */
+/* Whether a wait is in the range and to be included. */
 int waiting_is_wanted(const struct probity_waiting *waiting, uint32_t tid, uint32_t thread_slot,
                       uint64_t from_ns);
 
 /* ---- waiting_states.c ---- */
 
-/* Begins to keep states. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Starts storing states. Returns 0 or PROBITY_ERROR_MEMORY. */
 int waiting_states_open(struct probity_waiting *waiting);
 
-/* Takes any event, before the analysis of waits does. Returns as above. */
+/* Takes any event, before the analysis of waits does. Returns the same as above. */
 int waiting_states_put(struct probity_waiting *waiting, const struct probity_event *event);
 
 /* Splits a wait by the states of the waiter. In a call to the C library, only the time off the CPU
- * is a wait: *ret_waited_ns is that time, if known. */
+ * is a wait: *ret_waited_ns is set to that time, if known. */
 struct probity_thread_split waiting_states_of(const struct probity_waiting *waiting,
                                               const struct probity_wait *wait,
                                               uint64_t *ret_waited_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting_states.c: the contribution of thread states to waits: their parts, and waits for a CPU.
+ * waiting_states.c: uses thread states to split waits into parts, and adds waits for a CPU.
  */
 #include "answers/waits/waiting_rows.h"
 #include "probity.h"
@@ -39,7 +39,7 @@ static int add_cpu_wait(struct probity_waiting *waiting, const struct probity_ev
     return row != NULL ? waiting_add_case(row, &instance) : PROBITY_ERROR_MEMORY;
 }
 
-/* Whether a thread began in the range to wait for a CPU, and still does: 1 or 0. */
+/* Whether a thread began to wait for a CPU in the range and is still waiting: 1 or 0. */
 static uint64_t is_pending(const struct probity_waiting *waiting, uint32_t thread_slot)
 {
     const struct probity_waiting_options *options = &waiting->options;
@@ -86,7 +86,7 @@ struct probity_thread_split waiting_states_of(const struct probity_waiting *wait
                                 &split);
     if (wait->object != NULL)
         return split;
-    if (split.ns[PROBITY_STATE_UNKNOWN] > 0) /* then only its CPU time shows how long it ran */
+    if (split.ns[PROBITY_STATE_UNKNOWN] > 0) /* then only CPU time shows how long it ran */
         return (struct probity_thread_split){{[PROBITY_STATE_UNKNOWN] = wait->waited_ns}};
     split.ns[PROBITY_STATE_RUNNING] = 0;
     *ret_waited_ns = split.ns[PROBITY_STATE_RUNNABLE] + split.ns[PROBITY_STATE_BLOCKED];

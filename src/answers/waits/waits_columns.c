@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_columns.c: the figures of a row. Times are ns.
+ * waits_columns.c: columns of a row. Times are ns.
  */
 #include "answers/waits/waits_columns.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_columns.h: the figures of a row, as columns of CSV and members of JSON.
+ * waits_columns.h: the columns of a row in CSV and its members in JSON.
  */
 #ifndef PROBITY_ANSWERS_WAITS_WAITS_COLUMNS_H
 #define PROBITY_ANSWERS_WAITS_WAITS_COLUMNS_H
@@ -10,7 +10,7 @@
 
 enum { PROBITY_WAITS_COLUMNS = 13 };
 
-/* Of a struct probity_waiting_row. */
+/* Each row is a struct probity_waiting_row. */
 extern const struct probity_column probity_waits_columns[PROBITY_WAITS_COLUMNS];
 
 #endif

@@ -9,7 +9,7 @@
 #include "cli/query.h"
 #include "cli/wait_symbols.h"
 
-/* Rows in text by default, and holders of each. */
+/* Default number of rows in the text, and of holders of each. */
 enum { TOP_USUAL = 20, HOLDERS_USUAL = 5 };
 
 #define NOT_GIVEN SIZE_MAX
@@ -20,7 +20,7 @@ struct waits_call {
     struct symbols_addresses *symbols;
     int by; /* an enum probity_waiting_by */
     size_t limit; /* 0: all */
-    uint64_t counted; /* calls to libc that were only counted */
+    uint64_t counted; /* calls to the C library that were only counted */
 };
 
 static int is_wanted(void *context, uint32_t tid, uint32_t thread_slot, uint64_t from_ns)
@@ -57,7 +57,8 @@ static uint64_t count_pending(void *context)
     return probity_waiting_pending(call->waiting);
 }
 
-/* Unmatched calls would be reported, too. With thread states, threads may wait for a CPU. */
+/* Not empty if calls do not match: these are reported, too. With thread states, threads may have
+ * waited for a CPU. */
 static int is_empty(void *context, const struct probity_reader *reader)
 {
     (void)context;

@@ -13,7 +13,7 @@
 #include "print/json.h"
 #include "probity.h"
 
-/* A split by states, if there is any. */
+/* Writes a split by states, if there is one. */
 static void put_split(FILE *stream, const struct probity_waits_answer *answer,
                       const struct probity_thread_split *split)
 {
@@ -65,7 +65,7 @@ static int put_case(FILE *stream, const struct probity_waits_answer *answer,
     return error;
 }
 
-/* The subject of the row. */
+/* Writes the subject of the row. */
 static int put_subject(FILE *stream, const struct probity_waits_answer *answer,
                        const struct probity_waiting_row *row)
 {

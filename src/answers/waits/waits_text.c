@@ -67,14 +67,14 @@ static void put_who(const struct table *table, uint32_t slot, uint32_t tid,
     probity_wait_text_doing(table->stream, doing);
 }
 
-/* Wakers are the culprits of all waits except those for locks; rows by function and thread have
- * both. */
+/* Wakers are the culprits of all waits except those for locks. Rows by function and thread have
+ * both holders and wakers. */
 static int is_woken(const struct probity_waiting_row *row)
 {
     return row->what != PROBITY_WAIT_WHAT_LOCK && row->what != PROBITY_WAIT_WHATS;
 }
 
-/* ", 12% running, 3% waiting for a CPU, 85% blocked"; of all_ns that are not 0. */
+/* Prints ", 12% running, 3% waiting for a CPU, 85% blocked": shares of all_ns, which is not 0. */
 static void put_shares(const struct table *table, const struct probity_thread_split *split,
                        uint64_t all_ns)
 {
@@ -85,7 +85,7 @@ static void put_shares(const struct table *table, const struct probity_thread_sp
     }
 }
 
-/* The waiting time that a holder accounts for, and what it did in that time. */
+/* Prints the waiting time that a holder accounts for, and what it did in that time. */
 static void put_holder(const struct table *table, const struct probity_waiting_row *row,
                        const struct probity_waiting_holder *holder)
 {
@@ -131,7 +131,7 @@ static void put_case(const struct table *table, const struct probity_waiting_row
     fputc('\n', stream);
 }
 
-/* The waiters' time by state. */
+/* Prints the waiters' time by state. */
 static void put_states(const struct table *table, const struct probity_waiting_row *row)
 {
     const char *between = "  states   ";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * why.c: follows the calls in question of all threads, with their waits and the paths below them,
- * and keeps the slowest.
+ * why.c: follows the candidate calls of all threads, with their waits and the paths below them, and
+ * keeps the slowest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Takes a part of the rest. */
+/* Moves ns of the time that is left, or as much as there is, to a part. */
 static void take_part(uint64_t parts[PROBITY_WHY_PARTS], enum probity_why_part part, uint64_t ns,
                       uint64_t *left_ns)
 {
@@ -106,7 +106,7 @@ static void take_part(uint64_t parts[PROBITY_WHY_PARTS], enum probity_why_part p
     *left_ns -= parts[part];
 }
 
-/* Divides the whole time of a unit; cpu_ns is its CPU time. */
+/* Divides the whole time of a unit into parts; cpu_ns is its CPU time. */
 static void divide(const struct probity_why *why, const struct why_unit *unit, uint64_t to_ns,
                    uint64_t cpu_ns, uint64_t parts[PROBITY_WHY_PARTS])
 {
@@ -185,7 +185,8 @@ static void begin_unit(struct probity_why *why, const struct probity_event *even
     unit->from_ns = scope != NULL ? scope->enter_wall_ns : event->wall_ns;
     unit->cpu_ns = event->cpu_ns;
     unit->has_cpu = event->cpu_known;
-    /* The checkpoint reports only now that the call began. */
+    /* A checkpoint is recorded later than the beginning of its call, so the states at that time are
+     * unknown. */
     unit->has_states = event->kind != PROBITY_EVENT_CHECKPOINT &&
                        probity_thread_states_has(why->states, unit->slot);
     probity_thread_states_at(why->states, unit->slot, event->wall_ns, &unit->states);
@@ -206,7 +207,7 @@ static void remove_unit(struct probity_why *why, struct why_thread *thread, size
             (thread->count - index) * sizeof(struct why_unit *));
 }
 
-/* The scope stores the group, so that it is looked up only once per function and thread. */
+/* The scope stores the group, so that the group is looked up only once per function and thread. */
 static struct probity_why_group *group_of(struct probity_why *why,
                                           const struct probity_scope *scope)
 {
@@ -227,7 +228,7 @@ static int is_in_range(const struct probity_why *why, uint64_t ns)
     return ns >= why->options.from_ns && (why->options.to_ns == 0 || ns < why->options.to_ns);
 }
 
-/* Adds the scope to the thread's units. Returns whether it is one itself. */
+/* Adds the scope to the thread's units. Returns whether it begins a unit itself. */
 static inline int enter_units(struct probity_why *why, const struct probity_scope *scope,
                               uint32_t thread_slot)
 {
@@ -323,7 +324,7 @@ static int know_thread(struct probity_why *why, uint32_t slot)
     return 0;
 }
 
-/* A record after which the thread may wait. */
+/* Stores the state of the thread at a record after which it may wait. */
 static void mark_thread(struct probity_why *why, const struct probity_event *event)
 {
     struct why_thread *thread = &why->threads[event->thread_slot];
@@ -389,7 +390,7 @@ static int put_in_run(void *context, const struct probity_event *event)
     return probity_why_put(context, event);
 }
 
-/* Without waits, neither paths in other threads nor marks matter. */
+/* Without waits, neither paths in other threads nor marks matter, so a run is taken as a whole. */
 int probity_why_put_run(struct probity_why *why, const struct probity_run *run)
 {
     const struct probity_scopes_run_steps steps = {
@@ -445,8 +446,8 @@ const struct probity_scopes_repairs *probity_why_repairs(const struct probity_wh
                                      : probity_path_repairs(why->path);
 }
 
-/* Of a path, only the parts in other threads are shown. Without waits, there are none, whether or
- * not records were evicted. */
+/* Only those parts of a path are shown that are in other threads. Without waits, there are none,
+ * whether or not records were evicted. */
 struct probity_waits_facts probity_why_facts(const struct probity_why *why)
 {
     struct probity_waits_facts facts = probity_path_facts(why->path);

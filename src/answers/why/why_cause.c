@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_cause.c: compares a slow call with the median of all. The part of its time that exceeds its
- * median most is the cause; the place is found by following the paths below the function as long as
+ * why_cause.c: compares a slow call with the median of all. The cause is the part of its time that
+ * exceeds its median most. To find the place, it follows the paths below the function as long as
  * one callee accounts for most of the difference.
  */
 #include "answers/why/why.h"
 
-/* A callee is followed if it has more than this share of its caller's difference. */
+/* A callee is followed if it accounts for more than this share of its caller's difference. */
 #define SHARE_LEAST 0.5
-/* Ratio from which a function has more calls than usual. */
+/* Minimum ratio to the median for more calls than usual. */
 #define CALLS_RATIO 1.5
 
 /* ---- Usual values ------------------------------------------------------------------------------
  */
 
-/* The value that `rank` of the values do not exceed: the middle of its bucket. */
+/* Returns the value that `rank` of the values do not exceed: the middle of its bucket. */
 static uint64_t value_at(const struct probity_histogram *fine, uint64_t rank)
 {
     struct probity_histogram_bucket bucket = {0, 1, 0};
@@ -63,7 +63,7 @@ struct probity_why_value probity_why_usual(const struct probity_why_group *group
 /* ---- Where -------------------------------------------------------------------------------------
  */
 
-/* The part of a value that is compared on the way down. */
+/* The part of a value that is compared when paths are followed. */
 enum measure { WALL, CPU, OFF };
 
 static uint64_t measure_of(const struct probity_why_value *value, enum measure measure)
@@ -97,7 +97,8 @@ static int has_more_calls(const struct probity_why_case *of, uint32_t node, enum
     return value.calls > usual.calls + 1 && calls >= CALLS_RATIO && calls * calls >= time;
 }
 
-/* The callee with the largest difference, if that is most of the caller's; else 0. */
+/* Returns the callee with the largest difference, if it accounts for most of its caller's, else
+ * 0. */
 static uint32_t worst_child(const struct probity_why_case *of, uint32_t parent,
                             enum measure measure)
 {
@@ -131,8 +132,8 @@ static const struct probity_why_node *find_node(const struct probity_why_case *o
 /* ---- Who ---------------------------------------------------------------------------------------
  */
 
-/* The function that accounts for most of the wait in the thread that was waited for, according to
- * the critical path. */
+/* Finds the function that accounts for most of the wait in the thread that was waited for,
+ * according to the critical path. */
 static void find_culprit(const struct probity_why *why, const struct probity_why_case *of,
                          struct probity_why_cause *cause)
 {
@@ -201,7 +202,7 @@ struct probity_why_cause probity_why_cause_of(const struct probity_why *why,
     struct probity_why_cause cause = {.culprit_slot = PROBITY_WAITS_NO_THREAD};
     uint64_t usual_ns = probity_duration_stats_quantile(&of->group->durations, 500);
     uint64_t ns = of->to_ns - of->from_ns;
-    /* If there is only one call, it is explained by the largest part. */
+    /* A single call is explained by its largest part. */
     int is_alone = of->group->durations.count < 2;
     double most = 0;
     int has_more = 0;

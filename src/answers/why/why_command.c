@@ -11,7 +11,7 @@
 #include "cli/wait_symbols.h"
 #include "page/view_place.h"
 
-/* Each has a screen, and a copy of its values on each path. */
+/* Each call takes a screen, and a copy of its values on each path. */
 enum { SLOWEST_MAX = 1000 };
 
 struct why_call {
@@ -21,7 +21,7 @@ struct why_call {
     struct symbols_addresses *symbols;
     struct cli_filter from, to;
     const char *function;
-    struct cli_function_memo memo; /* of `function` */
+    struct cli_function_memo memo; /* matches of `function` */
     size_t slowest;
     struct probity_why_dump dump; /* if neither functions nor probes are given */
     int is_of_dump, is_reached;   /* is_reached: events have reached its time */
@@ -35,7 +35,7 @@ static int passes(struct cli_filter *filter, const struct probity_event *event)
                              event->name_bytes);
 }
 
-/* Bits as struct probity_why_options takes them. */
+/* Returns bits in the form of struct probity_why_options. */
 static unsigned marks_of_probes(void *context, const struct probity_event *event)
 {
     struct why_call *call = context;
@@ -99,7 +99,8 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_why_put(call->why, event);
 }
 
-/* The time of a dump may be in the run. */
+/* Until the time of the dump is reached, takes each event on its own, because it may be in the
+ * run. */
 static int put_run(void *context, const struct probity_run *run)
 {
     struct why_call *call = context;
@@ -169,8 +170,8 @@ static int explain_dump(void *context, struct probity_reader *reader, uint64_t f
     return cli_query_collect(&call->answer, reader, from_ns, to_ns);
 }
 
-/* Writes a page that opens at the slowest call. A dump is shown as a whole: it is not much longer
- * than what was slow. */
+/* Writes a page that opens at the slowest call. A dump is shown as a whole, because it is not much
+ * longer than the slow call. */
 static int write_page(const struct why_call *call, const struct probity_why_case *of, char **names,
                       size_t count)
 {

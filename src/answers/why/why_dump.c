@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_dump.c: chooses among the reasons of a dump.
+ * why_dump.c: selects one of the reasons of a dump.
  */
 #include "answers/why/why_dump.h"
 
 #include <string.h>
 
-/* By how much a reason exceeded its limit; without a limit, by its time. */
+/* Returns by how much a reason exceeded its limit, or its time if there is no limit. */
 static double excess_of(const struct probity_dump_reason *reason)
 {
     double ticks = (double)(reason->end - reason->start);
@@ -14,7 +14,7 @@ static double excess_of(const struct probity_dump_reason *reason)
     return reason->limit > 0 ? ticks / (double)reason->limit : ticks;
 }
 
-/* A call, or a span of one thread. */
+/* Whether the reason is a call or a span in one thread. */
 static int is_usable(const struct probity_dump_reason *reason)
 {
     int is_span = reason->kind == PROBITY_DUMP_BLOCK ||
@@ -41,8 +41,8 @@ int probity_why_dump_find(const struct probity_trace_facts *facts,
     }
     if (best.kind == 0)
         return 0;
-    /* In dumps of versions before 0.2, the start may be long before the record of the enter, if the
-     * thread lost its CPU in between. */
+    /* Uses the end: in dumps of versions before 0.2, the start may be long before the record of the
+     * enter, if the thread lost its CPU in between. */
     *ret_dump = (struct probity_why_dump){best, best.end,
                                           probity_trace_ns_of_ticks(facts, best.limit)};
     return 1;
@@ -76,7 +76,7 @@ int probity_why_dump_other(const struct probity_trace_facts *facts,
     return 1;
 }
 
-/* A dump has only the beginning of a long name. */
+/* A dump contains only the beginning of a long name. */
 static int is_name(const struct probity_text *text, const char *name)
 {
     size_t length = text->length, all = strlen(name);

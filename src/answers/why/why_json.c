@@ -26,14 +26,14 @@ static const struct probity_thread_label *thread_of(const struct writing *writin
     return probity_path_thread(probity_why_paths(writing->answer->why), slot);
 }
 
-/* null for NULL. */
+/* Writes a text, or null for NULL. */
 static int put_name(FILE *stream, const char *before, const char *text)
 {
     fputs(before, stream);
     return probity_json_put_text(stream, text);
 }
 
-/* The paths below the call. */
+/* Writes the paths below the call. */
 static int put_rows(const struct writing *writing)
 {
     struct probity_why_row rows[PROBITY_WHY_ROWS];
@@ -187,7 +187,7 @@ static int put_case(const struct writing *writing)
     return error;
 }
 
-/* The condition that caused the dump, and its limit. */
+/* Writes the condition that caused the dump, and its limit. */
 static int put_dump(FILE *stream, const struct probity_why_dump *dump)
 {
     if (dump == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * why_nodes.c: paths of calls below a function, the values of one call on each, and their
- * distribution over all calls. Paths that a call did not take are not counted, and cost nothing.
+ * distribution over all calls. Paths that a call did not take cost nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,8 @@ int why_group_begin(struct probity_why_group *group, const struct probity_functi
     return add_node(group, key, 0, &node);
 }
 
-/* The path of a callee, which becomes the first of its siblings: the next call is likely to take it
- * again. 0: none so far. */
+/* Returns the path of a callee, or 0 if there is none yet. Moves it to the front of its siblings,
+ * because the next call is likely to take it again. */
 static uint32_t find_child(struct probity_why_group *group, uint32_t parent,
                            const struct probity_scope *scope)
 {
@@ -112,7 +112,7 @@ int why_unit_leave(struct why_unit *unit, const struct probity_scope *scope)
     const struct probity_why_value value = {1, scope->elapsed.wall_ns, scope->elapsed.cpu_ns};
     uint32_t node = unit->node;
 
-    if (unit->depth == 0) /* entered before the span began */
+    if (unit->depth == 0) /* the scope was entered before the span began */
         return 0;
     unit->depth--;
     if (unit->lumped > 0) {

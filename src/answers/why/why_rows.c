@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_rows.c: chooses the details of a slow call that are shown.
+ * why_rows.c: selects the details of a slow call to show.
  */
 #include "answers/why/why_rows.h"
 
@@ -44,7 +44,7 @@ static int is_alike(const struct probity_why_other *other, const struct probity_
            other->doing.function == part->doing.function && other->doing.call == part->doing.call;
 }
 
-/* By time, longest first. Those with equal times keep their order, which is that of the path. */
+/* Sorts by time, longest first. Entries with equal times keep the order of the path. */
 static void sort_others(struct probity_why_other *others, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -56,7 +56,7 @@ static void sort_others(struct probity_why_other *others, size_t count)
     }
 }
 
-/* Maximum number of different ones: the first is the most likely cause. */
+/* Maximum number of entries to sum: the first ones are the most likely causes. */
 enum { OTHERS_SUMMED = 64 };
 
 size_t probity_why_others(const struct probity_why *why, const struct probity_why_case *of,

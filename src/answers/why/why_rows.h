@@ -15,7 +15,7 @@ enum {
     PROBITY_WHY_PATH_BYTES = 256
 };
 
-/* A path, with its values in the case and the usual ones. */
+/* A path, with its values in the case and its usual values. */
 struct probity_why_row {
     size_t node;
     struct probity_why_value value, usual;
@@ -29,24 +29,24 @@ struct probity_why_other {
     uint64_t ns;
 };
 
-/* The difference between the wall times of a row. */
+/* Returns the difference between the wall times of a row. */
 uint64_t probity_why_row_distance(const struct probity_why_row *row);
 
-/* The paths with the largest differences of wall time, except the case itself; returns their
- * number. */
+/* Selects the paths with the largest differences of wall time, except the case itself, and returns
+ * their number. */
 size_t probity_why_rows(const struct probity_why_case *of,
                         struct probity_why_row ret_rows[PROBITY_WHY_ROWS]);
 
-/* Most time first; returns their number. */
+/* Selects the activities that took most time, longest first, and returns their number. */
 size_t probity_why_others(const struct probity_why *why, const struct probity_why_case *of,
                           struct probity_why_other ret_others[PROBITY_WHY_OTHERS]);
 
-/* The name of the function, or of the spans. */
+/* Returns the name of the function or of the spans. */
 const char *probity_why_group_name(const struct probity_why_answer *answer,
                                    const struct probity_why_group *group);
 
-/* "parse > read", without the function of the case; the beginning is left out if it is too long.
- * The text is not yet safe to print. */
+/* Writes "parse > read", without the function of the case. If the text is too long, its beginning
+ * is left out. It is not yet safe to print. */
 void probity_why_path_text(const struct probity_why_group *group, size_t node,
                            char ret_text[PROBITY_WHY_PATH_BYTES]);
 

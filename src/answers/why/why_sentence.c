@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_sentence.c: names a cause in one sentence, and the words for parts and causes.
+ * why_sentence.c: names a cause in one sentence, and provides the words for parts and causes.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void put_usual(const struct sentence *sentence)
     fputc(')', sentence->stream);
 }
 
-/* The function where it happened. */
+/* Prints the function in which it happened. */
 static void put_function(const struct sentence *sentence)
 {
     const struct probity_function *function = sentence->cause->node->key.function;
@@ -159,7 +159,7 @@ static void put_off(const struct sentence *sentence)
     put_function(sentence);
 }
 
-/* "N times" if that is more than 1.05. */
+/* Prints "N times" if the ratio exceeds 1.05. */
 static void put_times(const struct sentence *sentence, uint64_t value, uint64_t usual)
 {
     if (usual > 0 && (double)value > 1.05 * (double)usual)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_text.c: one screen for each slow call.
+ * why_text.c: prints one screen for each slow call.
  */
 #include "answers/why/why_print.h"
 
@@ -14,7 +14,7 @@
 #include "print/text.h"
 #include "print/time_text.h"
 
-/* A smaller share of the call is not shown. */
+/* Parts of less than this fraction of the call are not shown. */
 enum { SHOWN_LEAST_DIVISOR = 200 };
 
 struct printing {
@@ -65,7 +65,7 @@ static void put_thread(const struct printing *printing, uint32_t slot)
         fputc('-', printing->stream);
 }
 
-/* Identifies the call, and compares it with all others. */
+/* Prints which call this is, and compares it with all others. */
 static void put_head(const struct printing *printing)
 {
     const struct probity_why_case *of = printing->of;
@@ -169,7 +169,7 @@ static void put_paths(const struct printing *printing)
     }
 }
 
-/* The longest parts of the critical path that are in other threads. */
+/* Prints the longest parts of the critical path in other threads. */
 static void put_others(const struct printing *printing)
 {
     struct probity_why_other others[PROBITY_WHY_OTHERS];

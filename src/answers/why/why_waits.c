@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "probity.h"
 
-/* NULL with *ret_error 0 if there are too many. */
+/* Returns NULL, with *ret_error 0, if there are too many. */
 static const struct probity_why_target *target_at(struct probity_why *why,
                                                   const struct probity_wait_name *name,
                                                   int *ret_error)
@@ -46,7 +46,7 @@ static enum probity_why_part part_of(enum probity_wait_kind kind)
     return parts[kind];
 }
 
-/* The unit's entry for a target; the last entry is for all targets without one. */
+/* Returns the unit's entry for a target. The last entry is for all targets that have none. */
 static struct probity_why_wait *entry_of(struct why_unit *unit,
                                          const struct probity_why_target *target,
                                          enum probity_why_part part)

@@ -285,7 +285,7 @@ int probity_os_file_extent(int descriptor, struct stat *ret_status)
 int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
 {
     (void)user;
-    char temporary[MAX_PATH + 1];
+    char temporary[PROBITY_POSIX_TEMPORARY_BYTES];
 
     if (probity_posix_temporary_directory(temporary, sizeof temporary) < 0) {
         snprintf(ret_path, room, "%%TMP%%/probity"); /* for the message */

@@ -21,16 +21,15 @@ void *probity_posix_handle(int descriptor);
  * is AT_FDCWD. Room for PATH_MAX bytes. Returns 0 or -1. */
 int probity_posix_path_in(int directory, const char *name, char *ret_path);
 
-/* Converts a name, of count characters or up to its end (-1), to the system's code page. Characters
- * that it lacks become question marks, which are in no file's name. Returns the number of bytes, or
- * 0: no room. */
-int probity_posix_to_code_page(const wchar_t *name, int count, char *ret_name, size_t room);
+/* Paths and other texts are UTF-8 here. One that is not valid UTF-8 is taken to be in the system's
+ * code page: programs may pass what main() and getenv() gave them. These two functions return the
+ * length, or -1 with errno and the system's last error: EILSEQ, the text is not valid in either, or
+ * not valid UTF-16; or ENAMETOOLONG. */
+int probity_posix_wide(const char *text, wchar_t *ret_wide, size_t room);
+int probity_posix_narrow(const wchar_t *text, char *ret_text, size_t room);
 
-/* Converts a path to the system's code page, in which functions here take paths: if that lacks one
- * of its characters, the file's short name is used. Returns the length, or -1 with errno and the
- * system's last error: EILSEQ, the file has no short name, or one with such characters; or
- * ENAMETOOLONG. */
-int probity_posix_narrow(const wchar_t *path, char *ret_path, size_t room);
+/* Room for the directory below: three bytes for each of MAX_PATH units, and the end. */
+enum { PROBITY_POSIX_TEMPORARY_BYTES = 3 * 260 + 1 };
 
 /* The user's directory for temporary files, with slashes and one at its end. Returns its length, or
  * -1 with errno and the system's last error. */

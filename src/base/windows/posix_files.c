@@ -56,7 +56,7 @@ int probity_posix_fail(void)
 
 char *probity_posix_strerror(int error)
 {
-    static char inexpressible[] = "its name has characters that are not in the system's code page";
+    static char inexpressible[] = "its name is not valid UTF-8 or UTF-16";
 
     return error == EILSEQ ? inexpressible : (strerror)(error);
 }
@@ -95,18 +95,21 @@ static int open_with(const char *path, int flags, DWORD attributes)
     DWORD access = flags & O_PATH        ? FILE_READ_ATTRIBUTES
                    : flags & O_DIRECTORY ? FILE_READ_ATTRIBUTES | FILE_LIST_DIRECTORY
                                          : access_of(flags);
+    wchar_t wide[PATH_MAX];
 
     if (flags & O_TMPFILE) {
         errno = EOPNOTSUPP;
         return -1;
     }
+    if (probity_posix_wide(path, wide, PATH_MAX) < 0)
+        return -1;
     if (flags & (O_DIRECTORY | O_PATH))
         attributes |= FILE_FLAG_BACKUP_SEMANTICS;
     /* The right to remove the file may be missing, also because another program has it open. */
-    HANDLE handle = CreateFileA(path, access, SHARE_ALL, NULL, creation, attributes, NULL);
+    HANDLE handle = CreateFileW(wide, access, SHARE_ALL, NULL, creation, attributes, NULL);
     if (handle == INVALID_HANDLE_VALUE && (access & DELETE) != 0 &&
         (GetLastError() == ERROR_ACCESS_DENIED || GetLastError() == ERROR_SHARING_VIOLATION))
-        handle = CreateFileA(path, access & ~(DWORD)DELETE, SHARE_ALL, NULL, creation, attributes,
+        handle = CreateFileW(wide, access & ~(DWORD)DELETE, SHARE_ALL, NULL, creation, attributes,
                              NULL);
     if (handle != INVALID_HANDLE_VALUE && (flags & O_TRUNC) != 0 && !SetEndOfFile(handle)) {
         probity_posix_fail();
@@ -129,7 +132,7 @@ int open(const char *path, int flags, ...)
 
 int memfd_create(const char *name, unsigned flags)
 {
-    char directory[MAX_PATH + 1], path[PATH_MAX];
+    char directory[PROBITY_POSIX_TEMPORARY_BYTES], path[PATH_MAX];
 
     (void)flags;
     if (probity_posix_temporary_directory(directory, sizeof directory) < 0)
@@ -426,7 +429,9 @@ int mkostemp(char *path, int flags)
 
 int access(const char *path, int mode)
 {
-    DWORD attributes = path[0] != 0 ? GetFileAttributesA(path) : INVALID_FILE_ATTRIBUTES;
+    wchar_t wide[PATH_MAX];
+    DWORD attributes = probity_posix_wide(path, wide, PATH_MAX) > 0 ? GetFileAttributesW(wide)
+                                                                    : INVALID_FILE_ATTRIBUTES;
 
     if (attributes == INVALID_FILE_ATTRIBUTES) {
         errno = ENOENT;
@@ -442,12 +447,20 @@ int access(const char *path, int mode)
 /* A file that is mapped, or open in other processes, loses its name when it is last closed. */
 int unlink(const char *path)
 {
-    return DeleteFileA(path) ? 0 : probity_posix_fail();
+    wchar_t wide[PATH_MAX];
+
+    if (probity_posix_wide(path, wide, PATH_MAX) < 0)
+        return -1;
+    return DeleteFileW(wide) ? 0 : probity_posix_fail();
 }
 
 int rmdir(const char *path)
 {
-    return RemoveDirectoryA(path) ? 0 : probity_posix_fail();
+    wchar_t wide[PATH_MAX];
+
+    if (probity_posix_wide(path, wide, PATH_MAX) < 0)
+        return -1;
+    return RemoveDirectoryW(wide) ? 0 : probity_posix_fail();
 }
 
 int unlinkat(int directory, const char *path, int flags)
@@ -458,35 +471,37 @@ int unlinkat(int directory, const char *path, int flags)
     return probity_posix_path_in(directory, path, whole) == 0 ? unlink(whole) : -1;
 }
 
+static int move(int from, const char *path, int to, const char *name, DWORD flags)
+{
+    char narrow[PATH_MAX];
+    wchar_t whole[PATH_MAX], renamed[PATH_MAX];
+
+    if (probity_posix_path_in(from, path, narrow) != 0 ||
+        probity_posix_wide(narrow, whole, PATH_MAX) < 0 ||
+        probity_posix_path_in(to, name, narrow) != 0 ||
+        probity_posix_wide(narrow, renamed, PATH_MAX) < 0)
+        return -1;
+    return MoveFileExW(whole, renamed, flags) ? 0 : probity_posix_fail();
+}
+
 /* Fails if the new name exists. Not all file systems have links, and callers remove the old name
  * afterwards, so the file is renamed. */
 int linkat(int from, const char *path, int to, const char *link, int flags)
 {
-    char whole[PATH_MAX], linked[PATH_MAX];
-
     if (flags & AT_EMPTY_PATH) {
         errno = EINVAL;
         return -1;
     }
-    if (probity_posix_path_in(from, path, whole) != 0 ||
-        probity_posix_path_in(to, link, linked) != 0)
-        return -1;
-    return MoveFileExA(whole, linked, 0) ? 0 : probity_posix_fail();
+    return move(from, path, to, link, 0);
 }
 
 int renameat2(int from, const char *path, int to, const char *name, unsigned flags)
 {
-    char whole[PATH_MAX], renamed[PATH_MAX];
-
     if (flags & RENAME_EXCHANGE) {
         errno = EINVAL;
         return -1;
     }
-    if (probity_posix_path_in(from, path, whole) != 0 ||
-        probity_posix_path_in(to, name, renamed) != 0)
-        return -1;
-    return MoveFileExA(whole, renamed, flags & RENAME_NOREPLACE ? 0 : MOVEFILE_REPLACE_EXISTING)
-               ? 0 : probity_posix_fail();
+    return move(from, path, to, name, flags & RENAME_NOREPLACE ? 0 : MOVEFILE_REPLACE_EXISTING);
 }
 
 int renameat(int from, const char *path, int to, const char *name)
@@ -512,43 +527,6 @@ void probity_posix_slashes(char *path)
 {
     for (; *path != 0; path++)
         *path = *path == '\\' ? '/' : *path;
-}
-
-int probity_posix_to_code_page(const wchar_t *name, int count, char *ret_name, size_t room)
-{
-    /* Otherwise, the system may use similar characters, and so the name of another file. */
-    DWORD flags = GetACP() == CP_UTF8 ? 0 : WC_NO_BEST_FIT_CHARS;
-
-    return WideCharToMultiByte(CP_ACP, flags, name, count, ret_name, (int)room, NULL, NULL);
-}
-
-/* Returns the length, or -1 with the system's last error. */
-static int convert_exactly(const wchar_t *path, char *ret_path, size_t room)
-{
-    wchar_t again[PATH_MAX];
-    int bytes = probity_posix_to_code_page(path, -1, ret_path, room);
-
-    if (bytes > 0 && MultiByteToWideChar(CP_ACP, 0, ret_path, -1, again, PATH_MAX) > 0 &&
-        wcscmp(path, again) == 0)
-        return bytes - 1;
-    if (bytes > 0)
-        SetLastError(ERROR_NO_UNICODE_TRANSLATION);
-    return -1;
-}
-
-int probity_posix_narrow(const wchar_t *path, char *ret_path, size_t room)
-{
-    wchar_t brief[PATH_MAX];
-    int length = convert_exactly(path, ret_path, room);
-
-    if (length >= 0)
-        return length;
-    DWORD error = GetLastError(), got = GetShortPathNameW(path, brief, PATH_MAX);
-    if (got > 0 && got < PATH_MAX)
-        length = convert_exactly(brief, ret_path, room);
-    else
-        SetLastError(error);
-    return length >= 0 ? length : probity_posix_fail();
 }
 
 int probity_posix_temporary_directory(char *ret_path, size_t room)
@@ -587,7 +565,7 @@ char *realpath(const char *path, char *text)
 {
     wchar_t wide[PATH_MAX], full[PATH_MAX];
     char *whole = text != NULL ? text : malloc(PATH_MAX);
-    int got = MultiByteToWideChar(CP_ACP, 0, path, -1, wide, PATH_MAX);
+    int got = probity_posix_wide(path, wide, PATH_MAX);
     DWORD length = whole != NULL && got > 0 ? GetFullPathNameW(wide, PATH_MAX, full, NULL) : 0;
 
     errno = ENOENT;
@@ -603,8 +581,12 @@ char *realpath(const char *path, char *text)
 
 int mkdir(const char *path, mode_t mode)
 {
+    wchar_t wide[PATH_MAX];
+
     (void)mode;
-    return CreateDirectoryA(path, NULL) ? 0 : probity_posix_fail();
+    if (probity_posix_wide(path, wide, PATH_MAX) < 0)
+        return -1;
+    return CreateDirectoryW(wide, NULL) ? 0 : probity_posix_fail();
 }
 
 int fchmod(int descriptor, mode_t mode)
@@ -683,8 +665,11 @@ int stat(const char *path, struct stat *ret_status)
 int statfs(const char *path, struct statfs *ret_status)
 {
     ULARGE_INTEGER available, total, left;
+    wchar_t wide[PATH_MAX];
 
-    if (!GetDiskFreeSpaceExA(path, &available, &total, &left))
+    if (probity_posix_wide(path, wide, PATH_MAX) < 0)
+        return -1;
+    if (!GetDiskFreeSpaceExW(wide, &available, &total, &left))
         return probity_posix_fail();
     ret_status->f_bsize = 4096;
     ret_status->f_blocks = total.QuadPart / 4096;

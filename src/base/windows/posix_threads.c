@@ -251,11 +251,14 @@ int uname(struct utsname *ret_name)
 {
     NTSTATUS NTAPI RtlGetVersion(OSVERSIONINFOW *);
     OSVERSIONINFOW version = {.dwOSVersionInfoSize = sizeof version};
-    DWORD room = sizeof ret_name->nodename;
+    wchar_t name[MAX_COMPUTERNAME_LENGTH + 1];
+    DWORD room = MAX_COMPUTERNAME_LENGTH + 1;
 
     memset(ret_name, 0, sizeof *ret_name);
-    if (!GetComputerNameA(ret_name->nodename, &room) || RtlGetVersion(&version) != 0)
+    if (!GetComputerNameW(name, &room) || RtlGetVersion(&version) != 0)
         return probity_posix_fail();
+    if (probity_posix_narrow(name, ret_name->nodename, sizeof ret_name->nodename) < 0)
+        return -1;
     snprintf(ret_name->sysname, sizeof ret_name->sysname, "Windows");
     snprintf(ret_name->release, sizeof ret_name->release, "Windows %lu.%lu.%lu",
              version.dwMajorVersion, version.dwMinorVersion, version.dwBuildNumber);
@@ -265,20 +268,19 @@ int uname(struct utsname *ret_name)
 
 long probity_os_program(char *text, size_t room)
 {
-    DWORD length = GetModuleFileNameA(NULL, text, (DWORD)room);
+    wchar_t path[PATH_MAX];
+    DWORD units = GetModuleFileNameW(NULL, path, PATH_MAX);
+    int length = units > 0 && units < PATH_MAX ? probity_posix_narrow(path, text, room) : -1;
 
-    if (length == 0 || length >= room)
-        return -1;
-    probity_posix_slashes(text);
-    return (long)length;
+    if (length >= 0)
+        probity_posix_slashes(text);
+    return length;
 }
 
 /* Returns one argument: Windows passes the command line as one text. */
 long probity_os_command(char *text, size_t room)
 {
-    int length = snprintf(text, room, "%s", GetCommandLineA());
-
-    return length >= 0 && (size_t)length < room ? length : -1;
+    return probity_posix_narrow(GetCommandLineW(), text, room);
 }
 
 const char *probity_posix_program_name(void)

@@ -10,8 +10,12 @@
 /* An empty file, whose name is written over the last six characters. */
 int mkostemp(char *path, int flags) __asm__("probity_posix_mkostemp");
 
-/* The same for a directory. Returns path, or NULL. Only in the tool, as are the next two. */
+/* The same for a directory. Returns path, or NULL. Only in the tool, as are setenv() and
+ * unsetenv(). */
 char *mkdtemp(char *path) __asm__("probity_posix_mkdtemp");
+
+/* The value, as UTF-8, which stays valid. */
+char *getenv(const char *name) __asm__("probity_posix_getenv");
 
 /* Set variables of this process's environment, which child processes inherit. */
 int setenv(const char *name, const char *value, int replaces) __asm__("probity_posix_setenv");

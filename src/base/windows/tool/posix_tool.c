@@ -68,9 +68,10 @@ struct dirent *readdir(DIR *directory)
     directory->next = found->NextEntryOffset == 0
                           ? NULL
                           : (const void *)((const char *)found + found->NextEntryOffset);
-    int length = probity_posix_to_code_page(found->FileName,
-                                            (int)(found->FileNameLength / sizeof(wchar_t)),
-                                            entry->d_name, sizeof entry->d_name - 1);
+    /* What is not valid UTF-16 becomes U+FFFD, so such a file is not found. */
+    int length = WideCharToMultiByte(CP_UTF8, 0, found->FileName,
+                                     (int)(found->FileNameLength / sizeof(wchar_t)), entry->d_name,
+                                     sizeof entry->d_name - 1, NULL, NULL);
     entry->d_name[length] = 0;
     entry->d_type = found->FileAttributes & FILE_ATTRIBUTE_DIRECTORY ? DT_DIR : DT_REG;
     entry->d_ino = (uint64_t)found->FileId.QuadPart;

@@ -40,8 +40,21 @@ static void put_argument(FILE *stream, const char *argument)
     fputc('"', stream);
 }
 
+/* Returns a text for the system, to be freed; NULL if there is no memory. */
+static wchar_t *widen(const char *text)
+{
+    size_t room = strlen(text) + 1;
+    wchar_t *wide = malloc(room * sizeof *wide);
+
+    if (wide != NULL && probity_posix_wide(text, wide, room) < 0) {
+        free(wide);
+        return NULL;
+    }
+    return wide;
+}
+
 /* To be freed; NULL if there is no memory. */
-static char *command_of(char *const arguments[])
+static wchar_t *command_of(char *const arguments[])
 {
     char *command = NULL;
     size_t bytes;
@@ -54,21 +67,27 @@ static char *command_of(char *const arguments[])
             fputc(' ', stream);
         put_argument(stream, arguments[i]);
     }
-    return fclose(stream) == 0 ? command : NULL;
+    wchar_t *wide = fclose(stream) == 0 ? widen(command) : NULL;
+    free(command);
+    return wide;
 }
 
 /* The system would run a batch file in a shell that splits arguments by other rules. */
-static int is_batch(const char *path)
+static int is_batch(const wchar_t *path)
 {
-    const char *dot = strrchr(path, '.');
+    const wchar_t *dot = wcsrchr(path, '.');
 
-    return dot != NULL && (_stricmp(dot, ".bat") == 0 || _stricmp(dot, ".cmd") == 0);
+    return dot != NULL && (_wcsicmp(dot, L".bat") == 0 || _wcsicmp(dot, L".cmd") == 0);
 }
 
 /* Returns 0 or an error number. */
-static int find(const char *program, char path[PATH_MAX])
+static int find(const char *program, wchar_t path[PATH_MAX])
 {
-    DWORD length = SearchPathA(NULL, program, ".exe", PATH_MAX, path, NULL);
+    wchar_t name[PATH_MAX];
+
+    if (probity_posix_wide(program, name, PATH_MAX) < 0)
+        return errno;
+    DWORD length = SearchPathW(NULL, name, L".exe", PATH_MAX, path, NULL);
 
     if (length == 0 || length >= PATH_MAX)
         return ENOENT;
@@ -83,7 +102,7 @@ static HANDLE standard(int descriptor, unsigned actions, HANDLE *ret_opened)
 
     *ret_opened = INVALID_HANDLE_VALUE;
     if (actions >> descriptor & 1) {
-        *ret_opened = CreateFileA("NUL", GENERIC_READ | GENERIC_WRITE,
+        *ret_opened = CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE,
                                   FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, OPEN_EXISTING, 0,
                                   NULL);
         return *ret_opened;
@@ -92,9 +111,9 @@ static HANDLE standard(int descriptor, unsigned actions, HANDLE *ret_opened)
     return handle;
 }
 
-static int start_process(const char *path, char *command, unsigned actions, pid_t *ret_pid)
+static int start_process(const wchar_t *path, wchar_t *command, unsigned actions, pid_t *ret_pid)
 {
-    STARTUPINFOA start = {.cb = sizeof start, .dwFlags = STARTF_USESTDHANDLES};
+    STARTUPINFOW start = {.cb = sizeof start, .dwFlags = STARTF_USESTDHANDLES};
     PROCESS_INFORMATION process;
     HANDLE opened[3];
 
@@ -102,7 +121,7 @@ static int start_process(const char *path, char *command, unsigned actions, pid_
     start.hStdOutput = standard(STDOUT_FILENO, actions, &opened[1]);
     start.hStdError = standard(STDERR_FILENO, actions, &opened[2]);
     int error = 0;
-    if (!CreateProcessA(path, command, NULL, NULL, TRUE, 0, NULL, NULL, &start, &process)) {
+    if (!CreateProcessW(path, command, NULL, NULL, TRUE, 0, NULL, NULL, &start, &process)) {
         error = GetLastError() == ERROR_BAD_EXE_FORMAT ? ENOEXEC : (probity_posix_fail(), errno);
     } else {
         CloseHandle(process.hThread);
@@ -118,14 +137,14 @@ static int start_process(const char *path, char *command, unsigned actions, pid_
 int posix_spawnp(pid_t *ret_pid, const char *program, const posix_spawn_file_actions_t *actions,
                  const void *attributes, char *const arguments[], char *const environment[])
 {
-    char path[PATH_MAX];
+    wchar_t path[PATH_MAX];
     int error = find(program, path);
 
     (void)attributes;
     (void)environment;
     if (error != 0)
         return error;
-    char *command = command_of(arguments);
+    wchar_t *command = command_of(arguments);
     if (command == NULL)
         return ENOMEM;
     error = start_process(path, command, actions != NULL ? *actions : 0, ret_pid);
@@ -174,15 +193,16 @@ pid_t wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_usage)
 /* ---- The environment of this process -----------------------------------------------------------
  */
 
-/* Without a value, removes the variable, as the system does if the text ends with "=". */
+/* Without a value, removes the variable. What this process reads with msvcrt's getenv() stays. */
 static int put_variable(const char *name, const char *value)
 {
-    char *text = NULL;
+    wchar_t *wide_name = widen(name), *wide = value != NULL ? widen(value) : NULL;
+    int result = -1;
 
-    if (asprintf(&text, "%s=%s", name, value) < 0)
-        return -1;
-    int result = _putenv(text);
-    free(text);
+    if (wide_name != NULL && (wide != NULL || value == NULL))
+        result = SetEnvironmentVariableW(wide_name, wide) ? 0 : probity_posix_fail();
+    free(wide_name);
+    free(wide);
     return result;
 }
 
@@ -193,5 +213,6 @@ int setenv(const char *name, const char *value, int replaces)
 
 int unsetenv(const char *name)
 {
-    return put_variable(name, "");
+    (void)put_variable(name, NULL); /* fails if there is none */
+    return 0;
 }

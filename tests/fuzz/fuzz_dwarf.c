@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_dwarf.c: what the tool reads with libdw of the file of an executable or shared library. The
+ * input is such a file; further bytes of its .debug sections are changed here, because the driver
+ * changes any byte. Each input is read in a child: libdw may call abort(). A file is kept as
+ * "failed.N" in the current directory if the child does not exit normally.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/bytes.h"
+#include "fuzz/target.h"
+#include "symbols/address.h"
+#include "symbols/arguments.h"
+#include "symbols/locate.h"
+#include "symbols/symbols.h"
+
+enum { SECONDS_MAX = 20, SECTIONS_MAX = 32, ADDRESSES = 160, STEP = 4 };
+
+const int target_ways = 0;
+
+static const char *const names[] = {"take", "sum", "visit", "main"};
+
+struct range {
+    uint64_t offset, bytes;
+};
+
+static uint64_t draw(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+/* Sections that are not loaded, without the names of sections, if the headers are intact. */
+static size_t find_sections(const uint8_t *bytes, size_t size, struct range ret_found[SECTIONS_MAX],
+                            uint64_t *ret_first)
+{
+    Elf64_Ehdr head;
+    size_t count = 0;
+
+    *ret_first = 0x1000;
+    if (size < sizeof head)
+        return 0;
+    memcpy(&head, bytes, sizeof head);
+    for (unsigned i = 0; i < head.e_shnum && count < SECTIONS_MAX; i++) {
+        Elf64_Shdr section;
+        if (head.e_shoff > size || (i + 1) * sizeof section > size - head.e_shoff)
+            break;
+        memcpy(&section, bytes + head.e_shoff + i * sizeof section, sizeof section);
+        if ((section.sh_flags & SHF_EXECINSTR) != 0)
+            *ret_first = section.sh_addr;
+        if (section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_ALLOC) == 0 &&
+            section.sh_size > 0 && section.sh_offset < size &&
+            section.sh_size <= size - section.sh_offset)
+            ret_found[count++] = (struct range){section.sh_offset, section.sh_size};
+    }
+    return count;
+}
+
+static void change(uint8_t *bytes, const struct range *found, size_t count, uint64_t *state)
+{
+    static const uint64_t edges[] = {0, 1, 2, 3, 4, 5, 127, 128, 255, 0x7fff, 0xffff, 0x7fffffff,
+                                     0xfffffff0, 0xffffffff, UINT64_MAX};
+
+    for (uint64_t i = draw(state) % 4; i < 4; i++) {
+        struct range in = found[draw(state) % count], from = found[draw(state) % count];
+        uint64_t at = draw(state) % in.bytes, room = in.bytes - at, some = 1u << draw(state) % 4;
+        uint64_t value = edges[draw(state) % (sizeof edges / sizeof *edges)];
+        some = some < room ? some : room;
+        switch (draw(state) % 5) {
+        case 0: bytes[in.offset + at] = (uint8_t)draw(state); break;
+        case 1: bytes[in.offset + at] ^= (uint8_t)(1 << draw(state) % 8); break;
+        case 2: bytes[in.offset + at] = (uint8_t)(draw(state) % 64); break;
+        case 3: memcpy(bytes + in.offset + at, &value, some); break;
+        default: {
+            uint64_t start = draw(state) % from.bytes, left = from.bytes - start;
+            memmove(bytes + in.offset + at, bytes + from.offset + start, some < left ? some : left);
+        }
+        }
+    }
+}
+
+static void read_all(const char *path, uint64_t first)
+{
+    const struct symbols_wanted wanted = {"*", "*", 1};
+    struct symbols_arguments *arguments = symbols_arguments_new();
+    struct symbols_addresses *addresses = symbols_addresses_open(NULL);
+    struct symbols *symbols = symbols_open(NULL);
+    struct symbols_found found;
+    struct symbols_place place;
+    uint32_t line;
+    size_t bytes;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct probity_function function = {
+            .name = names[i], .file = "object.c", .line = (uint32_t)i, .object = path};
+        symbols_signature(symbols, &function, path);
+        for (uint64_t at = 0; at < ADDRESSES; at++)
+            free(symbols_locate(path, names[i], first + at * STEP, &line));
+    }
+    for (uint64_t at = 0; at < ADDRESSES; at++)
+        symbols_address_find(addresses, path, "", first + at * STEP, &place);
+    symbols_arguments_add(arguments, path, &wanted, &found);
+    free(symbols_arguments_bytes(arguments, &bytes));
+    symbols_arguments_release(arguments);
+    symbols_addresses_close(addresses);
+    symbols_close(symbols);
+}
+
+static void keep(const uint8_t *bytes, size_t size, int status)
+{
+    static unsigned count;
+    char name[32];
+
+    snprintf(name, sizeof name, "failed.%u", count++);
+    FILE *file = fopen(name, "w");
+    if (file == NULL || fwrite(bytes, 1, size, file) != size || fclose(file) != 0)
+        abort();
+    printf("%s: status %#x\n", name, (unsigned)status);
+    fflush(stdout);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static uint8_t copy[TARGET_BYTES_MAX];
+    struct range found[SECTIONS_MAX];
+    uint64_t state = size, first;
+    char path[64];
+    int status = -1;
+
+    memcpy(copy, data, size);
+    for (size_t i = 0; i < size; i++)
+        state = state * 31 + data[i];
+    size_t count = find_sections(copy, size, found, &first);
+    if (count > 0)
+        change(copy, found, count, &state);
+    int file = memfd_create("object", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (file < 0 || write(file, copy, size) != (ssize_t)size)
+        abort();
+    pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit seconds = {SECONDS_MAX, SECONDS_MAX};
+        setrlimit(RLIMIT_CPU, &seconds);
+        read_all(path, first);
+        _exit(0);
+    }
+    close(file);
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        keep(copy, size, status);
+    return 0;
+}
