@@ -236,7 +236,7 @@ $(OBJ)/tests/programs/fntrace_types%.o: private CXX_FLAGS += $(if $(findstring c
 TOOL_LIBS = -ljansson $(if $(filter no,$(DLOPEN)),-ldw -lelf -lsqlite3) -lprotobuf-c -lz -lm $(LDLIBS)
 
 # For programs that only tests run, a linker that takes a third of the time, if there is one.
-FAST_LINKER := $(if $(findstring /,$(shell $(CC) -print-prog-name=ld.gold 2> /dev/null)),-fuse-ld=gold)
+FAST_LINKER := $(if $(shell command -v "$$($(CC) -print-prog-name=ld.gold)"),-fuse-ld=gold)
 
 EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
