@@ -74,7 +74,7 @@
     testq %rdx, %rdx
     je 4f
     cmpl $0, FUNCTION_CODE(%rdx)
-    jne 4f
+    jne 9f
     movl FUNCTION_NUMBER(%rdx), %ecx
     movq (%rax,%rcx,8), %rcx
     testq %rcx, %rcx
@@ -102,7 +102,9 @@
     restore %rax
     je probity_fentry_enter
     jmp enter_with_registers
-    .cfi_adjust_cfa_offset 8
+    .cfi_adjust_cfa_offset 24
+9:  restore %rdx
+    restore %rcx
     /* The usual enter: the function is known and recorded, and its frame is below that of the
      * innermost open call. */
 5:  cmpb $0, probity_arguments_are_described(%rip)
@@ -205,7 +207,8 @@
     subq %rcx, %rax
     decq %rax
     cmpq $NEAR, %rax
-    jae 2f
+    movq probity_calls@gottpoff(%rip), %rax
+    jae 5f
     restore %rcx
     restore %rax
     ret
