@@ -20,12 +20,15 @@ struct probity_hooked_trial {
     uint64_t room[PROBITY_HOOKED_ROOM]; /* data of libprobity-functions */
 };
 
-/* Until probity_hooked_trial_end(), this thread's hooks start from an empty stack of calls and
- * record calls of ret_trial->function with this code. Returns 0, or -1 if that is not possible.
- * Signals must be blocked. */
-int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t code)
+/* Until probity_hooked_price_end(), this thread's hooks start from a stack of calls without any of
+ * the program's, and record calls of ret_trial->function with this code. ret_trial->enter and
+ * ->leave are the hooks that the program has called so far; those of -finstrument-functions, which
+ * cost most, if there were several kinds or none. A caller must call both with the same stack
+ * pointer: no jump in place of a call. Returns 0, or -1 if that is not possible. Signals must be
+ * blocked. */
+int probity_hooked_price_begin(struct probity_hooked_trial *ret_trial, uint32_t code)
     __attribute__((weak, visibility("default")));
-void probity_hooked_trial_end(struct probity_hooked_trial *trial)
+void probity_hooked_price_end(struct probity_hooked_trial *trial)
     __attribute__((weak, visibility("default")));
 
 /* Removes the calls to the hooks from a function declared with this number. Returns 1; 0 if the

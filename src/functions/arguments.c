@@ -23,7 +23,7 @@
 /* Read by __fentry__: a byte for each 16 bytes of code, repeating after 1 MiB. Not 0 if the call of
  * __fentry__ in a described function may return there. */
 enum { FILTER_BYTES = 65536, FILTER_SHIFT = 4 };
-extern uint8_t probity_arguments_filter[FILTER_BYTES], probity_arguments_are_described;
+extern uint8_t probity_arguments_filter[FILTER_BYTES];
 uint8_t probity_arguments_filter[FILTER_BYTES], probity_arguments_are_described;
 
 static struct probity_arguments all; /* head is NULL if there is none */

@@ -40,6 +40,9 @@ struct probity_registers {
  * loaded, before the program runs. */
 void probity_arguments_load(void);
 
+/* Not 0: there are functions whose arguments or results are recorded. */
+extern uint8_t probity_arguments_are_described;
+
 /* Passes the described functions of all loaded objects to __fentry__. Any thread;
  * not from a signal handler. */
 void probity_arguments_update(void);

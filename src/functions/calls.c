@@ -348,12 +348,23 @@ static struct probity_call *push(const struct probity_call_site *site,
     return call;
 }
 
+/* Kinds of hooks that were called: of -finstrument-functions and XRay, and __fentry__. A thread's
+ * first call through each is unusual. */
+static uint8_t has_fentry, has_other_hooks;
+
+static void set_called(uint8_t *kind)
+{
+    if (!__atomic_load_n(kind, __ATOMIC_RELAXED))
+        __atomic_store_n(kind, 1, __ATOMIC_RELAXED);
+}
+
 void probity_call_enter_unusual(const struct probity_call_site *site,
                                 const struct probity_registers *registers)
 {
     int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
     struct probity_call unpaired;
 
+    set_called(&has_other_hooks);
     find_abandoned(site);
     /* The function of a call that cannot be kept is looked up anyway, as at the leave. */
     int is_kept = make_room();
@@ -637,6 +648,7 @@ void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_
     const struct probity_registers registers = {general, vectors, stack};
     int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
 
+    set_called(&has_fentry);
     find_abandoned(&site);
     struct probity_site_function *function = probity_function_find_inside(from);
     if (function != NULL && (function->flags & PROBITY_FUNCTION_ENTRIES)) {
@@ -702,11 +714,11 @@ void probity_fentry_leave_unusual(uintptr_t from, uintptr_t stack, const uint64_
 /* ---- The cost of a call ------------------------------------------------------------------------
  */
 
-/* In the memory of a trial: the stack of the thread's calls, saved, and a stack for a single
- * call. */
+/* In the memory of a trial: the stack of the thread's calls, saved, and a stack for a call that
+ * encloses a single one. */
 struct aside {
     struct probity_calls own;
-    struct probity_call call[1];
+    struct probity_call call[2];
 };
 
 _Static_assert(sizeof(struct aside) <= sizeof(uint64_t[PROBITY_HOOKED_ROOM]), "fits in the room");
@@ -724,27 +736,58 @@ static __attribute__((noinline)) void enter_trial(void *function, void *back)
               PROBITY_NUMBER(__builtin_return_address(0)), PROBITY_NUMBER(PROBITY_FRAME));
 }
 
-int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t code)
-{
-    static struct probity_site_function function = {.name = "", .file = "", .returns = ""};
-    void *address = (void *)(uintptr_t)function_of_trial;
-    struct aside *aside = (struct aside *)ret_trial->room;
+#if PROBITY_CPU_HAS_FENTRY
+extern void probity_fentry_trial_enter(void *function, void *back), probity_fentry_trial_from(void),
+    probity_fentry_trial_leave(void *function, void *back);
 
-    __atomic_store_n(&function.code, code, __ATOMIC_RELAXED);
-    if (probity_function_put(PROBITY_NUMBER(address), &function) != 0)
-        return -1;
-    /* From now on, usual calls find the count without calling a function. */
-    raised();
+static int has_only_fentry(void)
+{
+    return __atomic_load_n(&has_fentry, __ATOMIC_RELAXED) &&
+           !__atomic_load_n(&has_other_hooks, __ATOMIC_RELAXED) &&
+           !__atomic_load_n(&probity_arguments_are_described, __ATOMIC_RELAXED);
+}
+#endif
+
+/* Those described in hooked.h. */
+static void choose_hooks(struct probity_hooked_trial *ret_trial, struct aside *aside)
+{
     ret_trial->enter = enter_trial;
     ret_trial->leave = __cyg_profile_func_exit;
-    ret_trial->function = address;
-    memset(aside, 0, sizeof *aside);
-    aside->own = probity_calls;
+    ret_trial->function = (void *)(uintptr_t)function_of_trial;
     probity_calls = (struct probity_calls){.call = aside->call};
+#if PROBITY_CPU_HAS_FENTRY
+    if (!has_only_fentry())
+        return;
+    ret_trial->enter = probity_fentry_trial_enter;
+    ret_trial->leave = probity_fentry_trial_leave;
+    ret_trial->function = (void *)(uintptr_t)probity_fentry_trial_from;
+    /* A leave of a call that is only counted must have an open call above it: this one, far enough
+     * above that its return address is not read. */
+    aside->call[0].site.stack = PROBITY_NUMBER(PROBITY_FRAME) + 2 * PROBITY_CALL_READABLE;
+    probity_calls.count = 1;
+#endif
+}
+
+int probity_hooked_price_begin(struct probity_hooked_trial *ret_trial, uint32_t code)
+{
+    static struct probity_site_function function = {.name = "", .file = "", .returns = ""};
+    struct aside *aside = (struct aside *)ret_trial->room;
+    struct probity_calls own = probity_calls;
+
+    __atomic_store_n(&function.code, code, __ATOMIC_RELAXED);
+    memset(aside, 0, sizeof *aside);
+    aside->own = own;
+    choose_hooks(ret_trial, aside);
+    if (probity_function_put(PROBITY_NUMBER(ret_trial->function), &function) != 0) {
+        probity_calls = own;
+        return -1;
+    }
+    /* From now on, usual calls find the count without calling a function. */
+    raised();
     return 0;
 }
 
-void probity_hooked_trial_end(struct probity_hooked_trial *trial)
+void probity_hooked_price_end(struct probity_hooked_trial *trial)
 {
     probity_calls = ((const struct aside *)trial->room)->own;
 }

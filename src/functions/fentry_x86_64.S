@@ -54,7 +54,9 @@
     ret
     .cfi_adjust_cfa_offset 8
     /* probity_calls_count() */
-3:  movq probity_scope_counters@gottpoff(%rip), %rax
+3:
+.Lis_on:
+    movq probity_scope_counters@gottpoff(%rip), %rax
     movq %fs:(%rax), %rax
     testq %rax, %rax
     je 5f
@@ -74,7 +76,7 @@
     testq %rdx, %rdx
     je 4f
     cmpl $0, FUNCTION_CODE(%rdx)
-    jne 4f
+    jne 9f
     movl FUNCTION_NUMBER(%rdx), %ecx
     movq (%rax,%rcx,8), %rcx
     testq %rcx, %rcx
@@ -102,7 +104,9 @@
     restore %rax
     je probity_fentry_enter
     jmp enter_with_registers
-    .cfi_adjust_cfa_offset 8
+    .cfi_adjust_cfa_offset 24
+9:  restore %rdx
+    restore %rcx
     /* The usual enter: the function is known and recorded, and its frame is below that of the
      * innermost open call. */
 5:  cmpb $0, probity_arguments_are_described(%rip)
@@ -177,6 +181,7 @@
 
     .global __return__
     begin_function __return__
+.Lreturn:
     save %rax
     movq probity_calls@gottpoff(%rip), %rax
     cmpq $0, %fs:(%rax) /* the number of open calls, and above it minus that of valued ones */
@@ -205,7 +210,8 @@
     subq %rcx, %rax
     decq %rax
     cmpq $NEAR, %rax
-    jae 2f
+    movq probity_calls@gottpoff(%rip), %rax
+    jae 5f
     restore %rcx
     restore %rax
     ret
@@ -267,6 +273,26 @@
 6:  restore_five
     jmp probity_fentry_leave
     end_function __return__
+
+/* For measuring the cost of a call (probity_hooked_price_begin()): what a function's beginning and
+ * end do, at any level. */
+    .global probity_fentry_trial_enter, probity_fentry_trial_from, probity_fentry_trial_leave
+    .hidden probity_fentry_trial_enter, probity_fentry_trial_from, probity_fentry_trial_leave
+    begin_function probity_fentry_trial_enter
+    call fentry_of_trial
+probity_fentry_trial_from:
+    ret
+    end_function probity_fentry_trial_enter
+
+    begin_function fentry_of_trial
+    save %rax
+    jmp .Lis_on
+    end_function fentry_of_trial
+
+    begin_function probity_fentry_trial_leave
+    call .Lreturn
+    ret
+    end_function probity_fentry_trial_leave
 
 /* Saves all registers, and the x87, SSE, AVX, AVX-512 and APX state at %rsp. */
 #define CALLER_SAVED 9 /* below the frame pointer: */

@@ -234,6 +234,8 @@ static __attribute__((noinline)) void call_hooked(struct trial *trial)
     trial->hooked.enter(trial->hooked.function, back);
     work(trial);
     trial->hooked.leave(trial->hooked.function, back);
+    /* So that leave is called, not jumped to: with the stack pointer that enter had. */
+    __asm__ volatile("" : : : "memory");
 }
 
 /* ---- Windows -----------------------------------------------------------------------------------
@@ -534,17 +536,17 @@ static ONCE void measure_hooked(struct trial *trial, struct probity_cost *cost)
                                     0, 0};
     struct kept kept;
 
-    if (!trial->is_fast || trial->set != NULL || probity_hooked_trial_begin == NULL)
+    if (!trial->is_fast || trial->set != NULL || probity_hooked_price_begin == NULL)
         return;
     state_take(trial, &kept);
-    if (probity_hooked_trial_begin(&trial->hooked, CODE) == 0) {
+    if (probity_hooked_price_begin(&trial->hooked, CODE) == 0) {
         measure_subject(trial, &subject, cost);
-        probity_hooked_trial_end(&trial->hooked);
+        probity_hooked_price_end(&trial->hooked);
     }
     if (trial->session->settings.budget != 0 &&
-        probity_hooked_trial_begin(&trial->hooked, 0) == 0) {
+        probity_hooked_price_begin(&trial->hooked, 0) == 0) {
         measure_many(trial, &counted, cost);
-        probity_hooked_trial_end(&trial->hooked);
+        probity_hooked_price_end(&trial->hooked);
     }
     state_give(&kept);
 }

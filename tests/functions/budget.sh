@@ -142,6 +142,32 @@ else
     fi
 fi
 
+# ---- Prices
+
+# Calls are priced by the hooks that the program uses, or by the dearer ones if it uses both or has
+# called none yet. $1 and $2 flags of its two files, the rest: what is to be measured
+priced() {
+    local what="$1, $2: measured"
+    # shellcheck disable=SC2086
+    gcc -O2 -I"$SOURCE/src" -I"$SOURCE/include" $1 -c "$SOURCE/tests/functions/priced.c" &&
+        gcc -O2 $2 -c other.c &&
+        gcc -o priced priced.o other.o "-L$BUILD/lib" "-Wl,-rpath,$BUILD/lib" \
+            -lprobity-functions -lprobity || fail "$what: build"
+    shift 2
+    rm -rf trace
+    PROBITY_OUT=trace ./priced > out 2> errors || fail "$what: status $?: $(cat errors)"
+    expect "$what" "$*" "$(paste -s -d ' ' out)"
+}
+
+fentry="-pg -mfentry -minstrument-return=call"
+echo 'int other_file(int value) { return value + 1; }' > other.c
+if [ "$(uname -m)" = x86_64 ] && gcc --version > gcc.out 2>&1; then
+    priced "$fentry" "$fentry" instrument fentry fentry
+    priced -finstrument-functions -finstrument-functions instrument instrument instrument
+    priced "$fentry" -finstrument-functions instrument fentry instrument
+    priced -finstrument-functions "$fentry" instrument instrument instrument
+fi
+
 # ---- Errors
 
 for value in 0 0% 101% -1 x 1x 1%% '%' 1. 0.00001 1e2; do
