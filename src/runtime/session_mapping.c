@@ -20,8 +20,7 @@ static struct probity_session *session_at;
 enum {
     HEAD_BYTES = (sizeof(struct probity_session) + 4095) & ~4095u,
     SLOTS_BYTES = (PROBITY_LIMIT_THREADS * sizeof(struct probity_thread_state) + 63) & ~63u,
-    PASS_BYTES = 640 << 10, /* sufficient unless chunks are larger than usual */
-    MAPPING_BYTES = HEAD_BYTES + PROBITY_SESSION_WORK_BYTES + PASS_BYTES + SLOTS_BYTES
+    MAPPING_BYTES = HEAD_BYTES + SLOTS_BYTES + PROBITY_SESSION_WORK_BYTES
 };
 
 struct probity_session *probity_session_get(void)
@@ -39,19 +38,15 @@ struct probity_session *probity_session_get(void)
         return NULL;
     }
     struct probity_session *session = (struct probity_session *)at;
-    /* The work area, which each recording uses first: within few page tables. */
-    session->work = at + HEAD_BYTES;
-    at += HEAD_BYTES + PROBITY_SESSION_WORK_BYTES;
-    session->live.memory = at;
-    session->live.memory_bytes = PASS_BYTES;
-    session->live.slot = (struct probity_thread_state *)(at + PASS_BYTES);
+    session->live.slot = (struct probity_thread_state *)(at + HEAD_BYTES);
+    session->work = at + HEAD_BYTES + SLOTS_BYTES;
     session->is_made = 1;
     /* Leaves a wiped mapping alone: threads of the child still point into it, and must continue to
      * see zeroes. */
     if (__atomic_compare_exchange_n(&session_at, &old, session, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return session;
-    munmap(session, MAPPING_BYTES);
+    munmap(at, MAPPING_BYTES);
     return old;
 }
 

@@ -55,8 +55,6 @@ struct probity_live {
     uint64_t anchor_ticks_min; /* minimum ticks between two; less at the beginning of a recording */
     struct probity_clock_moment first;
     struct probity_pool pool;
-    void *memory; /* for the writer's buffers, if they fit; or NULL. Kept for all recordings. */
-    size_t memory_bytes;
 };
 
 /* Returns whether the state of a thread is valid, as it must be between two steps of its owner: its

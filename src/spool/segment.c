@@ -45,12 +45,9 @@ int probity_segment_directory(const char *wanted, char *ret_directory, size_t ro
                                 : probity_os_spool_directory(geteuid(), ret_directory, room);
 
     probity_assert(room > 1);
-    int is_fitting = length > 0 && (size_t)length < room;
-    /* Usually it exists; mkdir() would lock the parent directory, which all processes share. */
-    for (int i = 0; i < 2 && is_fitting && directory < 0; i++) {
-        if (i == 0 || mkdir(ret_directory, 0700) == 0 || errno == EEXIST)
-            directory = open(ret_directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    }
+    if (length > 0 && (size_t)length < room &&
+        (mkdir(ret_directory, 0700) == 0 || errno == EEXIST))
+        directory = open(ret_directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (directory >= 0 && fstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
         status.st_uid == geteuid() && (status.st_mode & 022) == 0 &&
         (wanted == NULL || resolve(directory, ret_directory, room)))

@@ -31,11 +31,6 @@ static size_t scratch_bytes(const struct probity_pass *pass)
     return (size_t)pass->live->pool.chunk_words * sizeof(struct probity_drain_entry);
 }
 
-static size_t memory_bytes(const struct probity_pass *pass)
-{
-    return scratch_bytes(pass) + COMMITS * sizeof *pass->commit + batch_room(pass);
-}
-
 #ifdef PROBITY_DEBUG
 int probity_pass_is_valid(const struct probity_pass *pass)
 {
@@ -61,26 +56,23 @@ int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
     pass->needed_from = pass->noticed = UINT64_MAX;
     pass->block_serial = 1; /* block 0 is INFO */
     pass->synced_bytes = append.committed;
-    uint8_t *at = live->memory;
-    if (at == NULL || memory_bytes(pass) > live->memory_bytes)
-        at = mmap(NULL, memory_bytes(pass), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                  0);
+    size_t commits = COMMITS * sizeof *pass->commit;
+    uint8_t *at = mmap(NULL, scratch_bytes(pass) + commits + batch_room(pass),
+                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return PROBITY_ERROR_MEMORY;
     pass->scratch.entries = (struct probity_drain_entry *)at;
     pass->scratch.capacity = live->pool.chunk_words;
     pass->commit = (struct probity_pass_commit *)(at + scratch_bytes(pass));
-    pass->batch = at + scratch_bytes(pass) + COMMITS * sizeof *pass->commit;
+    pass->batch = at + scratch_bytes(pass) + commits;
     return 0;
 }
 
 void probity_pass_release(struct probity_pass *pass)
 {
     probity_assert(pass->scratch.entries != NULL);
-    if (pass->scratch.entries != pass->live->memory)
-        munmap(pass->scratch.entries, memory_bytes(pass));
-    else if (pass->append.committed >= PROBITY_LIMIT_BATCH_BYTES)
-        madvise(pass->scratch.entries, memory_bytes(pass), MADV_DONTNEED);
+    munmap(pass->scratch.entries,
+           scratch_bytes(pass) + COMMITS * sizeof *pass->commit + batch_room(pass));
 }
 
 /* Writes in the order of doc/spool.md, "Order of the writer's stores". */

@@ -53,8 +53,8 @@ struct probity_pass {
 /* Returns whether the gathered blocks fit into the batch, and each has a commit. */
 int probity_pass_is_valid(const struct probity_pass *pass);
 
-/* Sets batch, commits and scratch buffer: in live->memory if they fit, otherwise in a mapping.
- * append must be set. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Allocates batch, commits and scratch buffer in one mapping. append must be set. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_pass_init(struct probity_pass *pass, struct probity_live *live);
 void probity_pass_release(struct probity_pass *pass);
 
