@@ -278,9 +278,12 @@ long probity_os_program(char *text, size_t room)
 }
 
 /* Returns one argument: Windows passes the command line as one text. */
+/* It is only shown, so half of a pair of units becomes a replacement character. */
 long probity_os_command(char *text, size_t room)
 {
-    return probity_posix_narrow(GetCommandLineW(), text, room);
+    int bytes = WideCharToMultiByte(CP_UTF8, 0, GetCommandLineW(), -1, text, (int)room, NULL, NULL);
+
+    return bytes > 0 ? bytes - 1 : probity_posix_fail();
 }
 
 const char *probity_posix_program_name(void)
