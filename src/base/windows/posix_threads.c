@@ -365,6 +365,11 @@ void *memrchr(const void *in, int byte, size_t bytes)
     return NULL;
 }
 
+char *strdup(const char *text)
+{
+    return strndup(text, strlen(text));
+}
+
 char *strndup(const char *text, size_t most)
 {
     size_t length = strnlen(text, most);
