@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * logged.c: three calls, then the end. With an argument, ended with ExitProcess():
+ * logged.c: three calls, each with a hit, then the end. With an argument, ended with ExitProcess():
  *
  * logged exit        at once
  * logged unwritten   without a writer thread: while this thread has the loader's lock, none starts
@@ -15,6 +15,7 @@
 #include <windows.h>
 
 #include "FnTrace.h"
+#include "probity.h"
 
 BOOLEAN NTAPI RtlDllShutdownInProgress(void);
 NTSTATUS NTAPI LdrLockLoaderLock(ULONG flags, ULONG *ret_result, ULONG_PTR *ret_cookie);
@@ -52,6 +53,7 @@ void *__wrap_realloc(void *memory, size_t bytes)
 static void work(void)
 {
     FN_FUNC(FN_VOID, FN_1);
+    PROBITY_PROBE(1);
 }
 
 static void await_log(void)

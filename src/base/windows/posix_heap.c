@@ -12,6 +12,7 @@
 #include <windows.h>
 
 #include "base/os.h"
+#include "base/windows/posix.h"
 
 void *system_malloc(size_t bytes) __asm__("malloc");
 void *system_calloc(size_t count, size_t bytes) __asm__("calloc");
@@ -32,6 +33,12 @@ static struct {
     char *begin, *at, *committed;
     struct piece *free[LARGEST_POWER + 1];
 } late;
+
+/* Under Wine, other threads run for a moment longer: they keep to msvcrt's heap. */
+static int is_exiting(void)
+{
+    return PROBITY_OS_THREADS_ARE_GONE() && probity_posix_has_loader_lock();
+}
 
 static int is_late(const void *memory)
 {
@@ -94,12 +101,12 @@ static void *late_malloc(size_t bytes)
 
 void *malloc(size_t bytes)
 {
-    return PROBITY_OS_THREADS_ARE_GONE() ? late_malloc(bytes) : system_malloc(bytes);
+    return is_exiting() ? late_malloc(bytes) : system_malloc(bytes);
 }
 
 void *calloc(size_t count, size_t bytes)
 {
-    if (!PROBITY_OS_THREADS_ARE_GONE())
+    if (!is_exiting())
         return system_calloc(count, bytes);
     void *memory = bytes == 0 || count <= SIZE_MAX / bytes ? late_malloc(count * bytes) : NULL;
     return memory != NULL ? memset(memory, 0, count * bytes) : NULL;
@@ -108,7 +115,7 @@ void *calloc(size_t count, size_t bytes)
 /* Memory of msvcrt's heap stays there once the threads are gone. */
 void free(void *memory)
 {
-    if (!PROBITY_OS_THREADS_ARE_GONE()) {
+    if (!is_exiting()) {
         system_free(memory);
     } else if (is_late(memory)) {
         struct piece *piece = piece_of(memory);
@@ -119,7 +126,7 @@ void free(void *memory)
 
 void *realloc(void *memory, size_t bytes)
 {
-    if (!PROBITY_OS_THREADS_ARE_GONE())
+    if (!is_exiting())
         return system_realloc(memory, bytes);
     size_t before = memory == NULL ? 0 : is_late(memory) ? late_bytes(memory) : _msize(memory);
     if (memory != NULL && bytes <= before)
