@@ -47,7 +47,7 @@ for kind in static shared; do
     done
 done
 
-# CSV and summary are made by the exiting thread, too. The trace is removed, unless the log needs it.
+# The exiting thread makes CSV and summary, too. The trace is removed, unless the log needs it.
 while read -r how left; do
     rm -f log summary table.csv ./*.probity
     PROBITY_LOG=log PROBITY_SUMMARY=summary PROBITY_OUT=table.csv wine_run static.exe "$how" \
