@@ -1,5 +1,6 @@
-# Probity is built with plain GNU make. All outputs go under $(BUILD); nothing is run while this file is
-# read, so that `make setup` works on a machine without a compiler. `make help` lists the targets.
+# Probity is built with plain GNU make. All outputs are written below $(BUILD); nothing is run while
+# this file is read, so that `make setup` works on a machine without a compiler. `make help` lists
+# the targets.
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -22,7 +23,7 @@ endif
 OBJCOPY ?= objcopy
 NM      ?= nm
 
-# probity.h is the only place that states the version. $(1): MAJOR, MINOR or PATCH.
+# The version is defined only in probity.h. $(1): MAJOR, MINOR or PATCH.
 PUBLIC_HEADER := $(strip $(file < include/probity.h))
 version_part = $(patsubst PROBITY_VERSION_$(1)=%,%,$(filter PROBITY_VERSION_$(1)=%, \
     $(subst PROBITY_VERSION_$(1) ,PROBITY_VERSION_$(1)=,$(PUBLIC_HEADER))))
@@ -35,24 +36,21 @@ FUNCTIONS_SONAME := libprobity-functions.so.0
 FUNCTIONS_SHARED := libprobity-functions.so.$(VERSION)
 CALLS_SONAME := libprobity-calls.so.0
 CALLS_SHARED := libprobity-calls.so.$(VERSION)
-# The shared library looks for the second one in its own directory first.
+# RUNPATH of libprobity, so that it finds libprobity-print in its own directory.
 PRINT_RUNPATH ?= $$ORIGIN
 
-# CFLAGS, CXXFLAGS, LDFLAGS are the builder's; SANITIZE=address,undefined or thread makes a
+# CFLAGS, CXXFLAGS and LDFLAGS are set by the builder; SANITIZE=address,undefined or thread makes a
 # sanitizer build.
 SANITIZE ?=
-# DEBUG=1 compiles the assertions in; sanitizer builds and fuzz targets always have them.
+# DEBUG=1 compiles assertions in; sanitizer builds and fuzz targets always have them.
 DEBUG ?=
 COMMA := ,
-# The tool loads SQLite and elfutils at their first use. DLOPEN=no links them.
+# The tool loads SQLite and elfutils on first use. DLOPEN=no links them.
 DLOPEN ?=
 # Tests build with WERROR=-Werror; a user's newer compiler may have more warnings.
 WERROR ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
-# With gcc's sanitizers, -Og compiles the largest files in half the time of -O1; one warning is then a false
-# alarm. Clang's -Og is -O1.
-SANITIZE_OPTIMIZE := $(if $(findstring clang,$(CC)),-O1,-Og -Wno-maybe-uninitialized)
-OPTIMIZE := $(if $(SANITIZE),$(SANITIZE_OPTIMIZE) -fno-omit-frame-pointer,-O2)
+OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,-O2)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 ASSERT_FLAGS := $(if $(SANITIZE)$(FAST_FUZZ)$(filter 1,$(DEBUG)),-DPROBITY_DEBUG)
 # -MD: a compiler cache in depend mode (tools/test.sh) relies on these lists of headers.
@@ -60,16 +58,15 @@ COMMON = $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) $(i
 C_FLAGS   = -std=gnu11 $(COMMON) $(CFLAGS)
 CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
 LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
-# -fexceptions: cancellation and exceptions must unwind across library frames.
-# -fno-plt: binding a function at its first call needs 3 KiB more stack, which a signal handler may
-# not have.
-# -ffunction-sections: the linker drops functions that nothing uses.
+# -fexceptions: cancellation and exceptions must unwind across library frames. -fno-plt: binding a
+# function at its first call needs 3 KiB more stack, which a signal handler may not have.
+# -ffunction-sections: the linker drops unused functions.
 SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fexceptions -fno-plt \
              -ffunction-sections -fdata-sections \
              $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS) \
              $(if $(SANITIZE),-g1)
 
-# A vector load of two times waits for their stores to complete if they were stored one by one.
+# A vector load of two times, stored separately, stalls until both stores complete.
 $(BUILD)/obj/src/analysis/%.o $(BUILD)/obj/src/answers/%.o: SRC_FLAGS += -fno-tree-slp-vectorize
 
 # The operating system: doc/porting.md.
@@ -87,7 +84,7 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     statistics \
     thread_past \
     waits)))
-# libprobity, for the programs that are traced: it records, and writes the trace.
+# libprobity, for the traced programs: it records, and writes the trace.
 LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/arguments.c base/called.c base/cpu_return.c base/library.c spool/attach.c spool/control_ask.c \
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/snapshot.c writer/request.c writer/wake_process.c writer/wake_page.c), \
              $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
@@ -117,8 +114,8 @@ FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.
 # libprobity.
 CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c cpu_return.c) \
                $(addprefix $(SYSTEM)/,objects.c os.c os_signals.c)
-# The rest is only for the tool. A command's file is NAME_command.c, in the directory of its answer
-# or export, or in src/cli/.
+# The remaining files are only for the tool. A command's file is NAME_command.c, in the directory of
+# its answer or export, or in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
 CLI_SRC := $(wildcard src/cli/*.c $(ROOMS:%=%*_command.c))
 TOOL_SRC := $(filter-out $(LIB_SRC) $(PRINT_SRC) $(CLI_SRC),$(wildcard $(addsuffix /*.c,$(addprefix src/, \
@@ -150,7 +147,7 @@ endif
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o site_calls.o fentry.o)
 $(GENERAL_OBJ): private SRC_FLAGS += -mgeneral-regs-only
 $(GENERAL_OBJ): private SANITIZE_FLAGS :=
-# Replacements of libc's functions are called before a sanitizer is ready, and must not be compiled
+# Replacements for libc's functions are called before a sanitizer is ready, and must not be compiled
 # into calls to themselves (calloc into malloc and memset).
 CALLS_OWN_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard src/calls/*.c))
 $(CALLS_OWN_OBJ): private SRC_FLAGS += -fno-builtin-malloc -fno-builtin-calloc -U_FORTIFY_SOURCE -foptimize-sibling-calls \
@@ -202,7 +199,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_COMMON_OBJ := $(UNIT_COMMON:%.c=$(OBJ)/%.o)
 UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
-# Fuzz targets, each linked with the code that they share and, without a fuzzer, with a driver.
+# Fuzz targets, each linked with their common code and, without a fuzzer, with a driver.
 FUZZ_TARGET_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_TARGETS    := $(FUZZ_TARGET_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
 TRUNCATE_BITFLIP    := $(if $(findstring fuzzer,$(SANITIZE)),,$(BUILD)/tests/truncate_bitflip)
@@ -224,7 +221,8 @@ PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
               $(addsuffix .shared,$(filter-out %_internal,$(PROGRAM_NAMES))) \
               $(PLUGIN_SRC:tests/programs/%.c=%.so))
 
-# Further flags for what is only in the tool: without optimization it is compiled in half the time.
+# Further flags for code that is only in the tool: without optimization, it is compiled in half the
+# time.
 TOOL_FLAGS ?=
 $(TOOL_OBJ) $(CLI_OBJ): private C_FLAGS += $(TOOL_FLAGS)
 # Unit tests are not optimized, which compiles them in a third of the time; the code under test is.
@@ -237,8 +235,8 @@ $(OBJ)/tests/programs/fntrace_types%.o: private CXX_FLAGS += $(if $(findstring c
 # For the tool only; the library needs just libc.
 TOOL_LIBS = -ljansson $(if $(filter no,$(DLOPEN)),-ldw -lelf -lsqlite3) -lprotobuf-c -lz -lm $(LDLIBS)
 
-# For what only tests run, a linker that takes a third of the time, if there is one.
-FAST_LINKER := $(if $(findstring /,$(shell $(CC) -print-prog-name=ld.gold 2> /dev/null)),-fuse-ld=gold)
+# For programs that only tests run, a linker that takes a third of the time, if there is one.
+FAST_LINKER := $(if $(shell command -v "$$($(CC) -print-prog-name=ld.gold)"),-fuse-ld=gold)
 
 EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
@@ -265,7 +263,7 @@ examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
 trace-generators: $(addprefix $(BUILD)/bench/,gen gen_scopes corrected)
 unit-tests: $(UNITS)
-# TRACED=tree,plugin%: only these, in all forms.
+# TRACED=tree,plugin%: only these, in all variants.
 traced-programs: $(if $(TRACED),$(filter $(foreach name,$(subst $(COMMA), ,$(TRACED)),\
     $(addprefix $(BUILD)/tests/programs/,$(name) $(name).shared $(name).so)),$(PROGRAMS)),$(PROGRAMS))
 fuzz-programs: $(FUZZ_TARGETS) $(TRUNCATE_BITFLIP)
@@ -327,7 +325,7 @@ $(OBJ)/src/functions/%.o: src/functions/%.S src/functions/hooks_x86_64.h $(BUILD
 
 PUBLIC_NAMES = $(shell sed -n 's/^ *\(probity_[a-z_]*\);/\1/p' src/libprobity.map)
 
-# $(1) and $(2) objects: the names that one refers to and the other defines.
+# $(1) and $(2) objects: prints the names to which one refers and which the other defines.
 names_between = $(shell { $(NM) -u $(1); echo; echo of; $(NM) --defined-only -g $(2); } 2> /dev/null | \
     awk '/^of$$/ { of = 1 } !of && NF == 2 { wanted[$$2] } of && NF == 3 && $$3 in wanted { print $$3 }' | sort -u)
 # One object: constructor and exit handler come with any symbol, and hidden symbols stay hidden,
@@ -361,9 +359,9 @@ $(STATIC_PRINT): $(PRINT_OBJ)
 	$(call one_object,$(archive_object),probity_print_hooks,--localize-hidden $(PUBLIC_NAMES:%=--localize-symbol=%),$(PRINT_OBJ))
 	$(call archive,$(archive_object))
 
-# nodelete: threads and exit handlers of the library survive a dlclose() of whatever loaded it.
-# A sanitizer's runtime is in the program, so only a build without one can refuse undefined symbols.
-# $(1) soname, $(2) version script, $(3) further flags, $(4) objects
+# nodelete: threads and exit handlers of the library survive a dlclose() of the library that loaded
+# it. A sanitizer's runtime is in the program, so only a build without a sanitizer can reject
+# undefined symbols. $(1) soname, $(2) version script, $(3) further flags, $(4) objects
 define shared_library
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) -shared $(LINK_FLAGS) -Wl,-soname,$(1) -Wl,--version-script=$(2) \
@@ -394,7 +392,7 @@ $(SHARED_CALLS): $(CALLS_OBJ) src/libprobity-calls.map $(SHARED_LIB)
 	$(call shared_library,$(CALLS_SONAME),src/libprobity-calls.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(CALLS_OBJ) \
 	    -L$(BUILD)/lib -lprobity)
 
-# Without the recording code: the tool must not trace itself when PROBITY_OUT is set.
+# Without the recording code: the tool must not trace itself if PROBITY_OUT is set.
 TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(filter-out $(addprefix $(OBJ)/src/, \
            runtime/% embed/% embed_print/% writer/writer.o),$(BOTH_OBJ))
 # At a fixed address, a start need not relocate the sanitizers' descriptors of all variables: 6 MB.
@@ -416,7 +414,8 @@ endef
 $(foreach s,$(filter-out %/fuzz_reader.c %/fuzz_settings.c,$(FUZZ_TARGET_SRC)),\
     $(eval $(call fuzz_target_rule,$(call program_name,$(s)),$(FUZZ_TARGET_PARTS) \
     $(if $(filter %/fuzz_commands.c %/fuzz_index.c,$(s)),$(OBJ)/tests/fuzz/command_lines.o))))
-# Every command on a trace cut at every byte: the target of the commands, with a different driver.
+# Every command on a trace truncated at every byte: the target of the commands, with a different
+# driver.
 $(BUILD)/tests/truncate_bitflip: $(addprefix $(OBJ)/tests/fuzz/,truncate_bitflip.o fix_checksums.o command_lines.o) $(FUZZ_TARGET_PARTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) $(FAST_LINKER) -o $@ $^ $(TOOL_LIBS)
@@ -429,7 +428,7 @@ $(DEATH): $(DEATH_SRC:%.c=$(OBJ)/%.o) $(BOTH_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
 
-# Programs link with CXX where their source is C++. $(1) program, $(2) source.
+# Programs are linked with CXX if their source is C++. $(1) program, $(2) source.
 linker = $(if $(filter %.cc,$(1)),$(CXX),$(CC))
 
 # $(1) source, $(2) program, $(3) further objects, $(4) libraries, $(5) prerequisites
@@ -461,8 +460,8 @@ $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
 
-# Everything except src/cli, from which unit tests are linked only with the objects that they need:
-# a quarter of the time. UNIT_LIBRARY=1 leaves out code that is only in the tool, for tests of the
+# Everything except src/cli, from which unit tests are linked only with the objects that they need,
+# in a quarter of the time. UNIT_LIBRARY=1 excludes code that is only in the tool, for tests of the
 # libraries.
 UNIT_LIBRARY ?=
 UNIT_TOOL_OBJ := $(if $(UNIT_LIBRARY),$(filter $(addprefix $(OBJ)/src/,base/% spool/% writer/% analysis/% \
@@ -492,7 +491,7 @@ $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUI
 
 # ---- Running --------------------------------------------------------------------------------------
 
-# Installs the packages of the groups in $(1) that are missing; SETUP=no does not.
+# Installs the missing packages of the groups in $(1); SETUP=no does not.
 SETUP ?=
 setup = $(if $(filter no,$(SETUP)),@:,@tools/setup.sh $(1))
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # answers.sh BUILD_DIR [MILLIONS]: speed and memory of `probity log`, `report`, `tree`, `hist`,
 # `blocks` and `model` on one CPU with output to /dev/null, for traces of MILLIONS of records
-# (default 100) from 8 threads and for traces a tenth as long: enters and leaves, and for the last
-# two commands hits. Memory must not depend on the length of the trace. Then the same on all CPUs,
-# where a second thread reads ahead.
+# (default 100) from 8 threads and for traces a tenth as long. The records are enters and leaves, or
+# hits for the last two commands. Memory must not depend on the length of the trace. Then the same
+# on all CPUs, where a second thread reads ahead.
 set -eu
 build=$1
 cpus=()

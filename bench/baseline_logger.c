@@ -3,7 +3,7 @@
  * baseline_logger.c [MILLIONS]: Logger's method, reimplemented as a baseline. A probe reads two
  * system clocks and appends to its thread's array. Full arrays are moved under a mutex to a global
  * array, which a worker thread writes as CSV with fprintf. The floor and Probity are measured in
- * the same run. The file is in the working directory and is removed at the end.
+ * the same run. The file is written to the working directory and removed at the end.
  */
 #include "common.h"
 
@@ -64,7 +64,7 @@ static void *worker_main(void *unused)
     return NULL;
 }
 
-/* Called with the lock held: hands the global array to the worker, which must have finished the
+/* Called with the lock held: passes the global array to the worker, which must have finished the
  * previous one. */
 static void swap_arrays(void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * between.c: probes in code that does something between them: 1 to 100 us of work, a sleep, a round
- * trip to another thread. Three kinds of windows alternate: without probes, with probes but without
- * CPU time, and with CPU time. The difference between the last two is the upkeep: reading the CPU
- * clock after gaps. For "without CPU time", the thread never detects a gap (gap_ticks), so that all
- * three come from one recording, under the same conditions.
+ * between.c: probes with other code between them: 1 to 100 us of work, a sleep, a round trip to
+ * another thread. Three kinds of windows alternate: without probes, with probes but without CPU
+ * time, and with CPU time. The difference between the last two is the upkeep: reading the CPU clock
+ * after gaps. For "without CPU time", the thread never detects a gap (gap_ticks), so that all three
+ * come from one recording, under the same conditions.
  *
- * The figures compare the thread's own CPU time, because wakeups and other load change wall time by
+ * The figures compare the thread's CPU time, because wake-ups and other load change wall time by
  * more than the cost of a probe. The upkeep is given as a share of a step's wall time.
  */
 #include "common.h"
@@ -92,7 +92,7 @@ static void do_window(struct between *between, int kind, uint64_t gap_ticks, uin
     probity_thread_self->gap_ticks = gap_ticks;
 }
 
-/* Median over the rounds of how far `kind` exceeds `base` in the same round. */
+/* Returns the median over the rounds of how far `kind` exceeds `base` in the same round. */
 static double added_ns(struct window window[ROUNDS][KINDS], int kind, int base)
 {
     double values[ROUNDS];

@@ -158,7 +158,7 @@ uint64_t bench_floor_window(void *context, uint64_t hits)
 
 static uint64_t probe_loop(uint64_t hits)
 {
-    /* The time before the window may be a gap; these two probes absorb it. */
+    /* The time before the window may be a gap, which these two probes absorb. */
     PROBITY_PROBE(7);
     PROBITY_PROBE(7);
     uint64_t first = probity_ticks();
@@ -244,7 +244,7 @@ static uint64_t get_u64(const uint8_t *at)
     return value;
 }
 
-/* END is the last block of the file: 24 bytes of header and 112 of payload. */
+/* END is the last block of the file: a header of 24 bytes and a payload of 112. */
 static void read_end(const char *path, struct bench_trace *ret_trace)
 {
     enum { END_BYTES = 136, END_TYPE = 4, PAYLOAD = 24 };

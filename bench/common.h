@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * common.h: shared by the benchmarks. The speed of a machine changes from second to second, so
- * every figure is compared with a floor: reading the counter and storing 8 bytes to a warm buffer,
+ * common.h: shared by the benchmarks. The speed of a machine changes from second to second, so each
+ * figure is compared with a floor: reading the counter and storing 8 bytes to a warm buffer,
  * measured in the same process, in short windows that alternate with those of the subject.
  *
  * A benchmark prints rows (bench_row) to stdout, which bench/run.sh turns into the table and the
@@ -39,7 +39,7 @@ uint64_t bench_floor_window(void *context, uint64_t hits);
 uint64_t bench_probe_window(void *context, uint64_t hits);
 uint64_t bench_probe_chunk_window(void *context, uint64_t hits);
 
-/* Probes until the calling thread's chunk has space for `hits` hits and a few more. */
+/* Makes hits until the calling thread's chunk has space for `hits` more hits and a few others. */
 void bench_need_chunk(uint64_t hits);
 
 /* In common_off.c, which is compiled with PROBITY_DISABLE. */
@@ -79,17 +79,17 @@ void bench_drain(const char *tool);
 /* CPU time of that process, after its end. */
 double bench_drainer_cpu_s(void);
 
-/* Stops recording; removes the trace unless `keep`. */
+/* Stops recording, and removes the trace unless `keep` is set. */
 void bench_stop(int keep, struct bench_trace *ret_trace);
 
 /* Integer work limited by throughput: six independent chains, about 1 ns per round. There is only
- * one copy, because how the compiler lays out a loop matters more than what a probe costs. */
+ * one copy, because the layout of a loop in the code matters more than the cost of a probe. */
 struct bench_work {
     uint64_t a, b, c, d, e, f;
 };
 void bench_work_do(struct bench_work *work, uint64_t rounds);
 
-/* How many rounds take this long on this machine at the moment. */
+/* Returns how many rounds take this long on this machine at the moment. */
 uint64_t bench_work_rounds(double ns);
 
 #endif

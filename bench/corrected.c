@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * corrected.c TRACE: functions that take 0 and 100 ns, with and without scopes and probes. The
- * times without are the truth for the times that a report shows for the others after subtracting
- * recording overhead (bench/corrected.sh). Windows of both alternate. None replaces its chunk,
- * which is not part of the cost that is measured. A window in which something else ran instead, so
- * that it took half as long again as the median, counts as the median.
+ * times without them are the true values of the times that a report shows for the others after
+ * subtracting recording overhead (bench/corrected.sh). Windows of both alternate. None replaces its
+ * chunk, which is not part of the measured cost. A window that took half as long again as the
+ * median, because another program ran, counts as the median.
  *
  * Prints "from" and a time for `probity report --since`, then each function and its total time in
  * ns.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# corrected.sh BUILD_DIR [RUNS]: compares the times of `probity report`, less recording overhead,
-# with the truth (corrected.c), in units of the error that the report states. That error covers only
-# the time added by recording, so time off the CPU, in which other programs ran, is left out on both
-# sides. Medians over many short runs, because other load also makes either side slower on the CPU.
-# PROBITY: a tool other than that of the build.
+# corrected.sh BUILD_DIR [RUNS]: compares the times of `probity report`, minus recording overhead,
+# with the true times (corrected.c), in units of the error that the report states. That error covers
+# only the time added by recording, so time off the CPU, in which other programs ran, is excluded on
+# both sides. Medians over many short runs, because other load also makes either side slower on the
+# CPU. PROBITY: a tool other than that of the build.
 set -eu
 build=$1
 runs=${2:-31}
@@ -28,8 +28,8 @@ compare_run() {
         }
         NR == FNR {
             total[$1] = $2
-            # A loop takes longer or shorter depending on what it calls, so its own time is known
-            # only for the empty function.
+            # The duration of a loop depends on what it calls, so its own time is known only for the
+            # empty function.
             if ($1 !~ /^call_/ || $1 == "call_empty")
                 self[$1] = $2
             next

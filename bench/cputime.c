@@ -3,13 +3,13 @@
  * cputime.c TOOL [SECONDS]: compares a probe's CPU time in the trace with the thread's CPU clock,
  * read just after the probe. Reading the clock at every probe would change what is measured here:
  * the gaps in which a thread may leave the CPU. So only one probe in 8 on average, chosen at
- * random, is a sample, and the clock is read after it, where that does not affect the gap that the
- * probe itself evaluates. `TOOL csv` reads the trace; samples are recognized by their ids.
+ * random, is a sample, and the clock is read after it, so that the reading does not affect the gap
+ * that the probe evaluates. `TOOL csv` reads the trace; samples are recognized by their ids.
  *
- * The truth at the probe's tick T is the clock's value minus the ticks from T to the middle of the
- * reading. That holds only if the thread was not switched out in between, so samples whose reading
- * ends more than SAMPLE_NS after T are excluded and counted. The duration of the reading, half of
- * which is the error of the truth, is reported.
+ * The true value at the probe's tick T is the clock's value minus the ticks from T to the middle of
+ * the reading. This requires that the thread was not switched out in between, so samples whose
+ * reading ends more than SAMPLE_NS after T are excluded and counted. The duration of the reading,
+ * half of which is the error of the true value, is reported.
  */
 #include "common.h"
 

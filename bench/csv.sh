@@ -10,7 +10,7 @@ trap '[[ $BASHPID != $$ ]] || rm -f "$trace"' EXIT
 
 row() { printf 'row\tcsv\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# Sets wall_s, cpu_s, peak_kib for the best of three runs.
+# Sets wall_s, cpu_s and peak_kib for the best of three runs.
 measure() {
     local best='' line
     "$build/bench/gen" "$trace" 8 "$1"

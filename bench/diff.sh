@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# diff.sh BUILD_DIR [REPETITIONS]: how often `probity diff` is wrong. The truth is known because
-# runs are generated with a known distribution (tests/unit/test_compare.c: 8 functions and 4 spans
-# between probes, log-normal, varying by 1, 1.5, 2 or 3 % from run to run and by 5 % from call to
-# call): two sets of the same program, and two sets of which the second has one function or span
+# diff.sh BUILD_DIR [REPETITIONS]: how often `probity diff` is wrong. The right verdicts are known
+# because runs are generated with a known distribution (tests/unit/test_compare.c: 8 functions and 4
+# spans between probes, log-normal, varying by 1, 1.5, 2 or 3 % from run to run and by 5 % from call
+# to call): two sets of the same program, and two sets of which the second has one function or span
 # that is 3 % slower. Functions and spans are tested together, so the correction for multiple tests
 # covers both. From 100 repetitions on, also real runs of one program, alternating between both
 # sides, on the machine as it is: for these it is only known that nothing has changed.

@@ -42,7 +42,7 @@ loaded_bytes() {
         while read -r bytes; do echo $((bytes)); done | awk '{ sum += $1 } END { print sum }'
 }
 
-# $1 how many, of different sizes, since the compiler aligns them
+# $1 number of functions, of different sizes, since the compiler aligns them
 functions() {
     local i
     for ((i = 0; i < $1; i++)); do

@@ -2,8 +2,8 @@
 # fleet.sh BUILD_DIR: measures the targets of doc/fleet.md and prints them as a table: with Debian's
 # ClickHouse server on loopback and packaging/clickhouse/probity-compression.xml. ROWS (100,000,000)
 # calls, and as many hits with ids, are copies of one trace, made by the server; it takes 2 GB of
-# disk below BUILD_DIR and ten minutes. Other programs that run meanwhile change every figure but
-# bytes; the load is printed with each time.
+# disk below BUILD_DIR and ten minutes. Other programs that run meanwhile change all figures except
+# sizes; the load is printed with each time.
 set -eu
 build=$(cd "${1:?usage: fleet.sh BUILD_DIR}" && pwd)
 source_root=$(cd "$(dirname "$0")/.." && pwd)
@@ -32,7 +32,7 @@ fail() {
     exit 1
 }
 
-# $1 what, $2 target, $3 measured
+# $1 description, $2 target, $3 measured value
 row() { printf '| %s | %s | %s |\n' "$@"; }
 
 load() { cut -d ' ' -f 1 /proc/loadavg; }
@@ -80,7 +80,7 @@ END
 
 server_cpu() { awk '{ print ($14 + $15) / 100 }' "/proc/$server/stat"; }
 
-# Numbers, one a line: "LEAST MEDIAN"
+# Reads numbers, one per line. Prints "LEAST MEDIAN"
 spread() { sort -n | awk '{ a[NR] = $1 } END { print a[1], a[int((NR + 1) / 2)] }'; }
 
 rate() { awk -v n="$1" -v s="$2" 'BEGIN { printf "%.2f M", n / s / 1e6 }'; }
@@ -124,7 +124,7 @@ makes_web() {
     wait "$site" || true
 }
 
-# $1 what, $2 table, $3 target, $4 database
+# $1 description, $2 table, $3 target, $4 database
 size_of() {
     local count bytes
     sql "OPTIMIZE TABLE $2 FINAL" "$4"
@@ -151,10 +151,10 @@ sizes() {
         "$(awk "BEGIN { printf \"%.2f of %d\", $bytes / $records, $records }")"
 }
 
-# ---- Questions
+# ---- Queries
 
 # $1 table, $2 column with its shift by one copy, $3 another one, or nothing. Copies its rows until
-# it has enough.
+# there are enough.
 copies() {
     local columns count other=${3:-}
     count=$(sql "SELECT count() FROM $1")
@@ -166,7 +166,8 @@ copies() {
     sql "OPTIMIZE TABLE $1"
 }
 
-# Commands as arguments of `probity`, one a line on standard input: "LEAST MEDIAN" in ms.
+# Runs commands, given as arguments of `probity`, one per line on standard input. Prints "LEAST
+# MEDIAN" in ms.
 times() {
     local line words
     while read -r line; do
@@ -175,7 +176,7 @@ times() {
     done | awk '{ print 1000 * $1 }' | spread
 }
 
-# A copy is later by 100 s, and its ids are higher.
+# A copy is 100 s later, and its ids are higher.
 stories() {
     local least median count copies before used
     copies probity_calls "at_ns + n * 100000000000"

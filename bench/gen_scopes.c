@@ -14,7 +14,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* How many records one call of outer() makes. */
+/* The number of records that one call of outer() makes. */
 enum { OUTER_RECORDS = 16 };
 
 static int has_values;

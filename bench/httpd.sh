@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# httpd.sh BUILD_DIR: the example web server at full load on loopback, alternating between probes in
-# its stages, additional ids and locks, and no probes compiled in. The load comes from wrk, or from
-# examples/httpd_load if wrk is missing. Server and client share the CPUs, as they would for a user
-# who tries this.
+# httpd.sh BUILD_DIR: the example web server at full load on loopback, alternately with probes in
+# its stages, with additional ids and locks, and without compiled-in probes. The load comes from
+# wrk, or from examples/httpd_load if wrk is missing. Server and client share the CPUs, as they
+# would for a user who tries this.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=20

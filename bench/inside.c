@@ -52,7 +52,7 @@ static uint64_t probe_window(void *context, uint64_t hits)
     return probity_ticks() - first;
 }
 
-/* The number of rounds that makes a window without probes take this long per hit. */
+/* Returns the number of rounds with which a window without probes takes this long per hit. */
 static uint64_t rounds_for(struct inside *inside, double ns, uint64_t hits)
 {
     struct bench_subject alone = {alone_window, inside, 0, 0};
@@ -67,8 +67,8 @@ static uint64_t rounds_for(struct inside *inside, double ns, uint64_t hits)
 
 int main(void)
 {
-    /* Several lengths, because how the end of the work aligns with the probe changes the result by
-     * a cycle or two. */
+    /* Several lengths, because the alignment of the end of the work with the probe changes the
+     * result by a cycle or two. */
     enum { HITS = 1000, WINDOWS = 1000, LENGTHS = 9 };
     static struct inside inside = {.work = {1, 2, 3, 4, 5, 6}};
     struct bench_subject subjects[] = {{alone_window, &inside, 0, 0},

@@ -6,9 +6,9 @@
 #
 # A command itself needs CPU time: attaching to a different, idle program shows how much of a delay
 # is due to that, and starting a program that does nothing shows the minimum. A window of `attach`
-# is longer than the command, so compare it with that of a recording in which nothing changes, too.
-# In the same way, a dump needs CPU time that the server lacks while all CPUs are busy: a program
-# that reads a dump ten times a second needs about as much.
+# is longer than the command, so compare it also with that of a recording in which nothing changes.
+# Similarly, a dump needs CPU time that the server lacks while all CPUs are busy: a program that
+# reads a dump ten times a second needs about as much.
 #
 #   ROUNDS       of attaching (default 120, about 85 s)
 #   DUMP_ROUNDS  of dumps (default 30, about 120 s)
@@ -21,7 +21,7 @@ probity=$BUILD/bin/probity
 rounds=${ROUNDS:-120} dump_rounds=${DUMP_ROUNDS:-30} connections=${CONNECTIONS:-16}
 [ "$(uname -m)" = x86_64 ] || { echo "latency: entries are patched on x86-64 only" >&2; exit 77; }
 work=$(mktemp -d)
-spool=$(mktemp -d -p /dev/shm) # where spools are unless PROBITY_SPOOL_DIR is set
+spool=$(mktemp -d -p /dev/shm) # the directory for spools unless PROBITY_SPOOL_DIR is set
 jobs=()
 stop() {
     for job in "${jobs[@]}"; do kill "$job" 2> /dev/null || true; done
@@ -81,8 +81,8 @@ window() {
     echo "$kind ${begin}000 ${EPOCHREALTIME/./}000" >> windows
 }
 
-# One line for each kind in the order of the arguments: requests, percentiles in us, and how many of
-# 1,000 took longer than the first kind's p99.9. $1 file of times; the rest: kind=text
+# Prints one line for each kind in the order of the arguments: requests, percentiles in us, and how
+# many of 1,000 took longer than the first kind's p99.9. $1 file of times; the rest: kind=text
 table() {
     local times=$1 kind usual=0
     shift

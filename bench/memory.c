@@ -32,7 +32,7 @@ static void *thread_main(void *unused)
     return NULL;
 }
 
-/* A line of smaps_rollup, in bytes. */
+/* Returns a line of smaps_rollup, in bytes. */
 static double resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -48,7 +48,8 @@ static double resident_bytes(void)
     return kib * 1024;
 }
 
-/* The file blocks of everything in the spool directory that this process has mapped. */
+/* Returns the size of the file blocks of all files in the spool directory that this process has
+ * mapped. */
 static double spool_bytes(void)
 {
     FILE *file = fopen("/proc/self/maps", "r");

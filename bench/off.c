@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-/* Memory may change in each iteration, so the probe must read it again. All three loops start at a
- * cache line. */
+/* Memory may change in each iteration, so the probe must read it again. All three loops are aligned
+ * to a cache line. */
 static __attribute__((aligned(64))) uint64_t empty_window(void *context, uint64_t hits)
 {
     (void)context;

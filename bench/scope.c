@@ -19,13 +19,13 @@
 /* The compiler must not remove this, and must reload memory after it. */
 #define WORK(value) __asm__ volatile("" : "+r"(value) : : "memory")
 
-/* Words that a call takes in a chunk: FN_FUNC; with four parameters and a return value; FN_OUTPUT
+/* Words that a call uses in a chunk: FN_FUNC; with four parameters and a return value; FN_OUTPUT
  * with two integers; with a string parameter; a typed probe with two ids. */
 enum { SCOPE_WORDS = 2, PARAMS_WORDS = 11, OUTPUT_WORDS = 5, TEXT_WORDS = 10, TYPED_WORDS = 6 };
 
 static const char *text_of_16;
 
-/* How many records the trace must have at least. */
+/* The minimum number of records in the trace. */
 static uint64_t expected_records;
 
 static NOINLINE int call_plain(int value)
@@ -82,8 +82,8 @@ static NOINLINE int call_array(int value)
     return value;
 }
 
-/* A window that calls `callee`, which makes `records` records. words: how much of the thread's
- * chunk a call takes; 0 if the chunk may be replaced. */
+/* A window that calls `callee`, which makes `records` records. words: how many words of the
+ * thread's chunk a call uses; 0 if the chunk may be replaced. */
 #define WINDOW(name, callee, records, words)                                                       \
     static __attribute__((aligned(64))) uint64_t name(void *context, uint64_t hits)                \
     {                                                                                              \
@@ -247,8 +247,7 @@ static void bench_long(void)
     struct bench_subject scope[] = {{bench_floor_window, NULL, 0, 0}, {scope_window, NULL, 0, 0}};
     struct bench_subject params[] = {{bench_floor_window, NULL, 0, 0}, {params_window, NULL, 0, 0}};
 
-    /* One after the other, because the writer's remaining work for one would slow down the
-     * other. */
+    /* One after the other, because the writer's remaining work for one would slow down the next. */
     bench_interleave(scope, 2, HITS, WINDOWS);
     bench_row("FN_FUNC, many chunks / 2 floors, median",
               scope[1].median_ns / (2 * scope[0].median_ns), "x", "<= 1.25");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * self.c TRACE: a tree of busy loops, 4 levels deep, with recursion and pauses. Records the scopes,
- * and prints how long each function's loops took by the counter, which is the truth for its self
- * time; bench/self.sh compares them. Functions of the same form that do nothing else show what a
- * scope adds to its own self time and its caller's, and what a pause adds to its scope. Only some
- * records include a reading of the CPU clock; records that take that long are timed one by one.
+ * and prints how long each function's loops took by the counter, which is its true self time;
+ * bench/self.sh compares them. Functions of the same form that do nothing else show what a scope
+ * adds to its own self time and its caller's, and what a pause adds to its scope. Only some records
+ * include a reading of the CPU clock; records that take that long are timed one by one.
  *
  * Lines: name, calls, ns in its loops, scopes called directly, pauses, ns in long records.
  */
@@ -40,7 +40,8 @@ static inline __attribute__((always_inline)) void busy(struct truth *truth, doub
     truth->ticks += probity_ticks() - first;
 }
 
-/* Call after a record, in the function whose self time includes what follows the record's tick. */
+/* Call after a record, in the function whose self time includes the time after the record's
+ * tick. */
 static inline __attribute__((always_inline)) void recorded(struct truth *truth)
 {
     const struct probity_thread *self = probity_thread_self;

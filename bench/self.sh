@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# self.sh BUILD_DIR: compares self times of `probity report` with the truth (self.c): with CPU time,
-# without it, and in profile mode. The same run measures what a scope adds to its own self time and
-# its caller's, and a pause to its scope; that is subtracted. If the report corrects times, its own
-# correction is compared as well, in units of the error that it states, in the runs in which it does
-# not count the function as waiting: that error covers recording, not the time of other programs.
-# Uses medians of many short runs, because the load of other programs outside the timed loops would
-# count as self time.
+# self.sh BUILD_DIR: compares self times of `probity report` with the true ones (self.c): with CPU
+# time, without it, and in profile mode. The same run measures what a scope adds to its own self
+# time and its caller's, and a pause to its scope; that is subtracted. If the report corrects times,
+# its own correction is compared as well, in units of the error that it states, in the runs in which
+# it does not count the function as waiting: that error covers recording, not the time of other
+# programs. Uses medians of many short runs, because the load of other programs outside the timed
+# loops would count as self time.
 set -eu
 build=$1
 runs=31

@@ -3,9 +3,9 @@
  * start.c: the cost to a process of starting a recording, making a few hits and stopping. Each
  * round runs this program three times: it measures its own start and stop, records because
  * PROBITY_OUT is set, or does the same without recording. The traces are first in the current
- * directory, then on tmpfs, where creating a file costs the same each time: ext4 does not use
- * inodes that were removed within the last minutes, and searches for another one. For the same
- * reason, traces are removed after the last round.
+ * directory, then on tmpfs, where creating a file always costs the same: ext4 does not reuse inodes
+ * that were removed within the last minutes, and searches for another one. For the same reason,
+ * traces are removed after the last round.
  */
 #include "common.h"
 

@@ -43,7 +43,7 @@ static void need_room(uint64_t bytes)
     }
 }
 
-/* A drainer's time includes its start, and is not known by round. */
+/* A drainer's time includes its start, and is not known for each round. */
 static void report_cpu(uint64_t hits, double cpu_ns, double floor_ns, int has_drainer)
 {
     if (has_drainer) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * threads.c [MILLIONS]: two threads on two CPUs: concurrent bursts compared with a single one, and
- * probing without a pause while the writer thread takes its share of the two CPUs.
+ * probing without a pause while the writer thread uses its share of the two CPUs.
  */
 #include "common.h"
 

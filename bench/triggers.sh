@@ -16,7 +16,7 @@ trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
 cd "$work"
 for name in "${!PROBITY_@}"; do unset "$name"; done
 
-# $1 file of numbers, $2 column: least and median
+# $1 file of numbers, $2 column: prints minimum and median
 least_median() {
     awk -v column="$2" '{ print $column }' "$1" | sort -g |
         awk '{ value[NR] = $1 } END { printf "%s %s", value[1], value[int((NR + 1) / 2)] }'

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# What a probe takes in programs for Windows under Wine, compiled by gcc and with MSVC's rules by
+# The cost of a probe in programs for Windows under Wine, compiled by gcc and with MSVC's rules by
 # clang-cl, and natively. In one process, windows of a floor, which stores the counter, alternate
-# with windows of probes; the least and the median of the windows are divided by the floor's. RUNS
-# runs of each program in turn, at real-time priority unless REALTIME=no. The last column, "best",
-# is the least of all probes over the least of all floors: other work only adds to both.
+# with windows of probes; the minimum and the median of the windows are divided by the floor's.
+# Makes RUNS runs of each program in turn, at real-time priority unless REALTIME=no. The last
+# column, "best", is the minimum of all probes over the minimum of all floors: other work only adds
+# to both.
 #
-# No run has a limit in time: on a busy machine, Wine takes many seconds to start a program. What a
-# program prints is kept in a file, since Wine's server inherits its descriptors and outlives it.
+# No run has a time limit: on a busy machine, Wine takes many seconds to start a program. The output
+# of a program is written to a file, since Wine's server inherits its descriptors and outlives it.
 #
 #     make && make windows && BUILD=build WINDOWS=build-windows bench/windows.sh
 set -eu
@@ -84,7 +85,7 @@ for hits in 300 16384; do
     fi
     gcc "${flags[@]}" -pthread -o "linux.$hits" probe.c "$build/lib/libprobity.a"
 done
-# A server that each program starts again would take longer than the program.
+# A server that each program starts again would take more time than the program.
 server=$(command -v wineserver || echo /usr/lib/wine/wineserver)
 "$server" -p60 > /dev/null 2>&1 < /dev/null || true
 wine cmd /c exit > /dev/null 2>&1 < /dev/null || fail "Wine does not start"

@@ -34,10 +34,10 @@ enum {
 };
 
 struct connection {
-    int socket; /* -1: abandoned, as nobody listens */
+    int socket; /* -1: abandoned, as no server is listening */
     bool is_in_body;
     uint64_t body_left;
-    uint64_t sent_ns; /* the request that is being answered */
+    uint64_t sent_ns; /* the request whose response is awaited */
     size_t head_bytes; /* of head, while it is being read */
     char head[HEAD_BYTES_MAX];
 };
@@ -229,7 +229,7 @@ static void handle_event(struct load *load, const struct epoll_event *event)
 
 /* ---- All connections ------------------------------------------------------------------------ */
 
-/* Returns why the load ended. */
+/* Returns the reason why the load ended. */
 static const char *run(struct load *load, const sigset_t *waiting, uint64_t end_ns)
 {
     struct epoll_event events[EVENTS_AT_ONCE];

@@ -2,7 +2,7 @@
  *
  * windows.c: the demo of the FnTrace article, for any system: a window with a message queue, and a
  * window procedure that is called for every message but logged only if it reaches a checkpoint. The
- * names are the article's.
+ * names are those of the article.
  *
  *     PROBITY_OUT=windows.probity ./windows && probity log windows.probity
  */
@@ -100,7 +100,7 @@ static long WndProc(struct window *hWnd, unsigned message, unsigned wParam, long
         FN_CHECKPOINT("WM_DESTROY", FN_5, 4, hWnd, message, wParam, lParam);
         PostMessage(NULL, WM_QUIT, 0, 0);
         break;
-    default: break; /* the many others are not reported */
+    default: break; /* the many other messages are not reported */
     }
     return 0;
 }

@@ -91,7 +91,7 @@ long Window::send(Message message, unsigned wParam, long lParam)
         FN_CHECKPOINT("WM_DESTROY", FN_5, 3, message, wParam, lParam);
         is_open_ = false;
         break;
-    default: break; // the many others are not reported
+    default: break; // the many other messages are not reported
     }
     return 0;
 }

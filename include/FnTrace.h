@@ -23,9 +23,9 @@
  * in signal handlers; they preserve errno and never end the program. Arguments are evaluated once,
  * and only if the level of functions or parameters allows them. In C++, and in C with -fexceptions,
  * scopes are closed on exceptions, pthread_exit and cancellation; scopes left by longjmp are closed
- * by the `probity` command. A C++ thread must not be cancelled asynchronously inside a scope, as
- * inside any destructor; nor a C thread if gcc compiled it with -fexceptions but without
- * -fnon-call-exceptions, because the tables for unwinding are then right only at calls.
+ * by the `probity` command. A C++ thread must not be cancelled asynchronously inside a scope, just
+ * as inside any destructor. The same applies to a C thread if gcc compiled it with -fexceptions but
+ * without -fnon-call-exceptions, because the tables for unwinding are then correct only at calls.
  *
  * Requires C11 or C++11, gcc or clang; or, on Windows, C++14 and MSVC or clang-cl (in C, all macros
  * are empty there, and the compiler prints a message).
@@ -38,8 +38,8 @@
 #ifndef FNTRACE_H
 #define FNTRACE_H
 
-/* Levels. A scope is recorded if its level is at most the current level of functions, by default
- * FN_5. */
+/* Levels. A scope is recorded if its level is at most the current level of functions, which is FN_5
+ * by default. */
 #define FN_0 0
 #define FN_1 1
 #define FN_2 2
@@ -47,10 +47,10 @@
 #define FN_4 4
 #define FN_5 5
 
-/* As retType: the function returns nothing. As retVar: no return value is recorded. */
+/* As retType: the function returns nothing. As retVar: does not record the return value. */
 #define FN_VOID void
 
-/* On an unsupported compiler, standard or platform the include reports an #error, and all macros
+/* With an unsupported compiler, standard or platform, the include reports an #error, and all macros
  * are empty. */
 #ifdef FN_INSTRUMENT
 #include "probity_values.h"
@@ -82,11 +82,11 @@ __attribute__((__constructor__)) static void fn_x_level_default(void)
 }
 #endif
 
-/* If defined before the include, in any file, the log is printed to standard error (as std::clog
- * is) while the program runs, unless PROBITY_LOG names another destination (empty: none). No
- * setting is needed; without PROBITY_OUT the trace is removed afterwards. The writer thread prints
- * the log, in whole lines and up to a second late, so a std::clog with a replaced buffer does not
- * receive it. */
+/* If this is defined before the include, in any file, the log is printed to standard error (like
+ * std::clog) while the program runs, unless PROBITY_LOG names another destination (empty: none). No
+ * environment variable is needed; without PROBITY_OUT, the trace is removed afterwards. The writer
+ * thread prints the log, in whole lines and up to a second late, so a std::clog with a replaced
+ * buffer does not receive it. */
 #ifdef FN_OUTPUT_CLOG
 #ifdef __cplusplus
 extern "C" {
@@ -102,11 +102,11 @@ const char probity_log_default[7] = "stderr";
  * level` does the same from outside the program. */
 #define FN_INSTRUMENT_LEVEL(F, P) ((void)probity_level_set(F, P))
 
-/* Call it at the beginning of a thread's function, with or without (). Optional, unless
- * PROBITY_THREADS=announced is set: then only threads that called it are recorded. */
+/* Call this at the beginning of a thread's function, with or without (). Optional, unless
+ * PROBITY_THREADS=announced is set: then only threads that have called it are recorded. */
 #define FN_INSTRUMENT_THREAD fn_x_announce()
 
-/* 0: scopes entered from now on are counted but not timed; 1: they are timed again (the default).
+/* 0: scopes entered from now on are only counted, not timed; 1: they are timed again (the default).
  * For all threads. */
 #define FN_PROFILE(on) probity_profiling_set(on)
 
@@ -120,19 +120,19 @@ const char probity_log_default[7] = "stderr";
 /* Records the function: enter, leave, times. */
 #define FN_FUNC(retType, level) FN_X_FUNC(retType, level)
 
-/* After FN_FUNC: records the return value too. */
+/* After FN_FUNC: also records the return value. */
 #define FN_RETVAL(retVar)                                                                          \
     do {                                                                                           \
         FN_X_FIND_OUT;                                                                             \
         FN_X_RETVAL(retVar);                                                                       \
     } while (0)
 
-/* Both in one: FN_FUNC_RETVAL(retType, retVar, level). With a count and parameters after the level
- * it is the same as FN_FUNC_PARAMS. */
+/* Combines both: FN_FUNC_RETVAL(retType, retVar, level). With a count and parameters after the
+ * level, it is the same as FN_FUNC_PARAMS. */
 #define FN_FUNC_RETVAL(retType, retVar, ...)                                                       \
     FN_X_CAT(FN_X_FUNC_RETVAL_, FN_X_MORE(__VA_ARGS__))(retType, retVar, __VA_ARGS__)
 
-/* Records n parameters too, up to 32. A wrong n is a compile-time error. */
+/* Also records n parameters, at most 32. A wrong n is a compile-time error. */
 #define FN_FUNC_PARAMS(retType, retVar, level, ...)                                                \
     FN_X_CHECK_COUNT(__VA_ARGS__);                                                                 \
     FN_X_SCOPE(retType, level, 0, FN_X_ENTER_LATER);                                               \
@@ -147,11 +147,12 @@ const char probity_log_default[7] = "stderr";
                      "," #__VA_ARGS__, 0, __VA_ARGS__)
 
 /* FN_ORDERED(FN_FUNC(int, FN_1)): any of the above, or FN_ENTRY, with exact times: the scope begins
- * after all earlier instructions have finished, and ends after all instructions in it have. Without
- * it the processor may read the clock up to 100 ns ahead of unfinished instructions, which matters
- * only for short functions. Costs up to two more readings of the clock. */
+ * after all earlier instructions have finished, and ends after all instructions in it have
+ * finished. Without it, the processor may read the clock up to 100 ns before preceding instructions
+ * have finished, which matters only for short functions. Costs up to two more readings of the
+ * clock. */
 #define FN_ORDERED(...)                                                                            \
-    _Pragma("GCC diagnostic push") /* nested blocks may declare another */                         \
+    _Pragma("GCC diagnostic push") /* nested blocks may declare another one */                     \
     _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                                 \
     enum { fn_x_order = PROBITY_FUNCTION_ORDERED };                                                \
     probity_order();                                                                               \
@@ -164,7 +165,7 @@ const char probity_log_default[7] = "stderr";
  */
 
 /* A message: a list of values of any supported type, including string literals. In C++ also a
- * stream expression as for std::cout: FN_OUTPUT(L"The name is: " << name). A stream expression is
+ * stream expression, as for std::cout: FN_OUTPUT(L"The name is: " << name). A stream expression is
  * formatted immediately, by the calling thread, and only if it is recorded. */
 #define FN_OUTPUT(...) FN_X_IF_REPORTED(FN_X_SAY(__VA_ARGS__))
 
@@ -174,8 +175,8 @@ const char probity_log_default[7] = "stderr";
                      snprintf(fn_x_text, sizeof fn_x_text, __VA_ARGS__); errno = fn_x_errno;       \
                      FN_X_RECORD(FN_X_MESSAGE, 0, 0, ",text", 0, fn_x_text))
 
-/* Name and value of a variable. Recorded if the function's level is at most the current level of
- * parameters. */
+/* The name and value of a variable. Recorded if the function's level is at most the current level
+ * of parameters. */
 #define FN_PARAM(param)                                                                            \
     do {                                                                                           \
         FN_X_FIND_OUT;                                                                             \
@@ -184,7 +185,7 @@ const char probity_log_default[7] = "stderr";
             FN_X_RECORD(FN_X_PARAMETERS, 0, 0, "," #param, 0, param)                               \
     } while (0)
 
-/* Instead of FN_FUNC: the function is recorded only if it reaches a checkpoint. */
+/* Replaces FN_FUNC: the function is recorded only if it reaches a checkpoint. */
 #define FN_ENTRY(level)                                                                            \
     enum { fn_checkpoint_needs_FN_ENTRY = 1 };                                                     \
     struct probity_scope_pauses fn_x_pauses;                                                       \
@@ -208,9 +209,9 @@ const char probity_log_default[7] = "stderr";
         }                                                                                          \
     } while (0)
 
-/* Excludes the time from here to FN_RESUME from this function's times, for example because it waits
- * or does work for other functions. Each FN_RESUME ends one pause; an unmatched FN_RESUME is
- * counted and otherwise ignored. */
+/* Excludes the time from here to FN_RESUME from this function's times, for example because the
+ * function waits or does work for other functions. Each FN_RESUME ends one pause; an unmatched
+ * FN_RESUME is counted and otherwise ignored. */
 #define FN_PAUSE()                                                                                 \
     FN_X_FIND_OUT, probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__, FN_X_PAUSE)
 #define FN_RESUME()                                                                                \
@@ -275,13 +276,13 @@ const char probity_log_default[7] = "stderr";
 #define FN_X_PAUSE 12
 #define FN_X_RESUME 13
 
-/* Default; FN_ORDERED declares another constant of this name in its block. */
+/* Default; FN_ORDERED declares another constant with this name in its block. */
 enum { fn_x_order = 0 };
 
 #define FN_X_CHECK_LEVEL(level)                                                                    \
     FN_X_ASSERT((level) >= 0 && (level) <= 5, "FnTrace: a level is FN_0 to FN_5")
 
-/* The function's description, in a note (PROBITY_NOTE_OF). */
+/* The function's description, in an ELF note (PROBITY_NOTE_OF). */
 #define FN_X_NOTED(retType)                                                                        \
     PROBITY_LISTED_FUNCTION, fn_x_level, fn_x_flags, 0, __func__, __FILE__, FN_X_SIGNATURE_LISTED, \
         FN_X_TEXT(retType)
@@ -332,8 +333,9 @@ enum { fn_x_order = 0 };
     PROBITY_SCOPE_ENTER_SITE(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, FN_X_SITE_VARIABLE,              \
                              FN_X_NOTED(retType));                                                 \
     _Pragma("GCC diagnostic pop")
-/* The variable of an inline function in C++ is visible from other objects, so its address is not a
- * constant. That of a template is the same for all copies of the function, and can be hidden. */
+/* In C++, the variable of an inline function is visible from other objects, so its address is not a
+ * constant. The variable of a template is the same for all copies of the function, and can be
+ * hidden. */
 #ifdef __cplusplus
 #define FN_X_SITE struct fn_x_site {};
 #define FN_X_SITE_VARIABLE probity_fn::site_of<fn_x_site>::function
@@ -414,8 +416,8 @@ template <typename T> struct probity_site_function *site_of<T>::function;
     } while (0)
 
 /* Enters a scope with parameters and sets the variable that is returned: in one call if all values
- * are short, otherwise in separate calls. enter: FN_X_ENTER_LONG, or FN_X_ENTER_BARE if there are
- * no parameters. */
+ * are short, else in separate calls. enter: FN_X_ENTER_LONG, or FN_X_ENTER_BARE if there are no
+ * parameters. */
 #define FN_X_WITH_VALUES(retType, retVar, is_void, enter, source, ...)                             \
     FN_X_WITH_VALUES_(retType, retVar, is_void, enter, source, __VA_ARGS__)
 #if PROBITY_SCOPE_NOTED
@@ -446,7 +448,7 @@ template <typename T> struct probity_site_function *site_of<T>::function;
         FN_X_BEGIN_PLAIN(retType);                                                                 \
     }
 
-/* Short: up to 8 values, and a variable that is returned, whose bytes are recorded as they are. */
+/* Short: up to 8 values, and a returned variable, whose bytes are recorded unchanged. */
 #define FN_X_ARE_SHORT(retVar, is_void, ...)                                                       \
     (FN_X_CAT(FN_X_IS_SHORT_, is_void)(retVar) FN_X_EACH(FN_X_AND_SHORT, __VA_ARGS__))
 #define FN_X_IS_SHORT_1(retVar) 1
@@ -488,8 +490,8 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 #define FN_X_ADDRESS_OF_RET_1(retVar) NULL
 #define FN_X_TEXT_OF_RET_0(retVar) #retVar
 #define FN_X_TEXT_OF_RET_1(retVar) ""
-/* An asm operand must be a constant even without optimization: in C++ a constexpr variable is one,
- * a call is not; in C no variable is. */
+/* An asm operand must be a constant even without optimization: in C++, a constexpr variable is one,
+ * but a call is not; in C, no variable is. */
 #ifdef __cplusplus
 #define FN_X_CONSTANT(name, ...) constexpr uint64_t name = __VA_ARGS__;
 #define FN_X_CONSTANT_OF(name, ...) name
@@ -504,8 +506,8 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 #define FN_X_FUNC_RETVAL_1(retType, retVar, level, ...)                                            \
     FN_FUNC_PARAMS(retType, retVar, level, __VA_ARGS__)
 
-/* Lets both FN_INSTRUMENT_THREAD and FN_INSTRUMENT_THREAD() be statements: a call whose result can
- * be called. */
+/* Makes both FN_INSTRUMENT_THREAD and FN_INSTRUMENT_THREAD() statements: a call whose result can be
+ * called. */
 static inline __attribute__((__no_instrument_function__)) void fn_x_announced(void)
 {
 }
@@ -539,7 +541,7 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
         FN_X_FACTS(fn_x_ret, retVar)                                                               \
         FN_X_RETVAL_IN(retVar);                                                                    \
     } while (0)
-/* In a block with the facts. */
+/* Within a block with the facts. */
 #define FN_X_RETVAL_IN(retVar)                                                                     \
     do {                                                                                           \
         FN_X_CHECK_TYPE(retVar)                                                                    \
@@ -552,8 +554,8 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
                               FN_X_RETVAL_DESCRIBE(retVar), FN_X_RETVAL_HOW(retVar));              \
     } while (0)
 
-/* One record: a block that evaluates each value once and stores it. The first variable argument, n,
- * is ignored. */
+/* Writes one record: a block that evaluates each value once and stores it. The first variable
+ * argument, n, is ignored. */
 #define FN_X_RECORD(kind_, code_, entered_, source, ...)                                           \
     {                                                                                              \
         FN_X_EACH(FN_X_FACTS, __VA_ARGS__)                                                         \
@@ -587,8 +589,8 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
         }                                                                                          \
     }
 
-/* A message. In C++ a single argument may be a stream expression; the type of its result
- * decides. */
+/* A message. In C++, a single argument may be a stream expression, as determined by the type of its
+ * result. */
 #define FN_X_SAY_LIST(...)                                                                         \
     FN_X_CHECK_MOST(0, __VA_ARGS__);                                                               \
     FN_X_RECORD(FN_X_MESSAGE, 0, 0, "," #__VA_ARGS__, 0, __VA_ARGS__)
@@ -628,10 +630,11 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
 #define FN_X_FIRST(a, ...) a
 
 /* FN_X_EACH(m, n, x1, x2, ...): m(fn_x_v, x1) m(fn_x_v_, x2) ...: each name is one underscore
- * longer than the one before, so that each value has its own variable. One macro for each count:
- * what m expands to is scanned once, while a macro that is scanned again for each step would scan
- * it dozens of times. A checkpoint's label and values may be 33. Up to 63 give a clear error
- * elsewhere; for more, only the macro's name states the limit. */
+ * longer than the previous one, so that each value has its own variable. There is one macro for
+ * each count: the expansion of m is then scanned once, whereas a macro that is rescanned at each
+ * step would scan it dozens of times. A checkpoint has up to 33 arguments, with its label. From 34
+ * to 63 arguments, a clear error is reported elsewhere; with more, only the macro's name states the
+ * limit. */
 #define FN_X_EACH(m, ...)                                                                          \
     FN_X_CAT(FN_X_at_most_32_parameters_, FN_X_COUNT(__VA_ARGS__))(m, fn_x_v, __VA_ARGS__)
 #define FN_X_at_most_32_parameters_0(m, name, n)
@@ -702,7 +705,7 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
     m(name, x) FN_X_at_most_32_parameters_32(m, name##_, n, __VA_ARGS__)
 #define FN_X_at_most_32_parameters_34(...)
 
-/* The number of arguments after the first: 34 for 34 to 63. */
+/* The number of arguments after the first; 34 for 34 to 63. */
 #define FN_X_COUNT(...)                                                                            \
     FN_X_65TH(__VA_ARGS__, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34,     \
               34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 33, 32, 31, 30, 29, 28, 27, 26,  \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * FnTrace_msvc.h: the macros of FnTrace.h for C++ with MSVC and clang-cl. Used only by FnTrace.h,
- * which describes them. Works with MSVC's traditional preprocessor, which passes __VA_ARGS__ on as
+ * which describes them. Works with MSVC's traditional preprocessor, which passes on __VA_ARGS__ as
  * one argument, and with /Zc:preprocessor.
  *
  * Scopes end in destructors. Values are evaluated as function arguments, from left to right or
- * right to left. All records with several values take the slow path of the library. Scopes that an
- * exception leaves are not distinguished from others.
+ * right to left. All records with several values take the slow path of the library. Scopes left by
+ * an exception are not distinguished from others.
  */
 #ifndef FNTRACE_MSVC_H
 #define FNTRACE_MSVC_H
@@ -33,7 +33,7 @@ struct scope : probity_scope_here {
     scope &operator=(const scope &) = delete;
 };
 
-/* FN_ORDERED: declared after the scope, so that it ends before. */
+/* FN_ORDERED: declared after the scope, so that it ends before the scope. */
 struct order_at_end {
     ~order_at_end() { probity_order(); }
 };
@@ -46,7 +46,7 @@ template <class... Type> struct value_list {
 template <class... Type>
 const uint8_t value_list<Type...>::types[] = {type_of<const Type &>()..., 0};
 
-/* For decltype: the values after the first argument, their number. */
+/* For decltype: the number of values after the first argument. */
 template <class... Type> value_list<Type...> list_of(int, const Type &...);
 
 template <class... Type> struct all_shown : std::true_type {};
@@ -58,7 +58,7 @@ template <class... Type> constexpr bool are_shown_in(const value_list<Type...> *
     return all_shown<Type...>::value;
 }
 
-/* The texts of "n, a, b" after the first, each terminated. */
+/* The texts of "n, a, b" after the first one, each zero-terminated. */
 template <size_t count, size_t bytes> struct texts_of {
     const char *at[count + 1];
     char text[bytes];
@@ -159,7 +159,7 @@ enum { fn_x_order = 0 };
 #define FN_X_RESUME 13
 
 #define FN_X_HERE fn_scope_needs_FN_FUNC_or_FN_ENTRY
-/* In macros, since a function that is not inlined has another frame. */
+/* Macros, since a function that is not inlined has another frame. */
 #define FN_X_FRAME (reinterpret_cast<uintptr_t>(_AddressOfReturnAddress()) - 8)
 
 /* A block, a lambda or a nested class may have another scope. */
@@ -186,7 +186,7 @@ enum { fn_x_order = 0 };
                   "type of a value");                                                              \
     static_assert(list::count <= 32, "FnTrace: more than 32 parameters")
 
-/* One record. The first of the variable arguments takes the place of n; expanded: the same as
+/* Writes one record. The first variable argument is n, which is ignored; expanded: the arguments as
  * text. takes: "variable =", which is set to the record's tick. */
 #define FN_X_RECORD(kind_, code_, entered_, source, expanded, ...)                                 \
     FN_X_RECORD_AT((void), kind_, code_, entered_, source, expanded, __VA_ARGS__)
@@ -316,7 +316,7 @@ static inline void (*fn_x_announce(void))(void)
     FN_X_IF_REPORTED(FN_X_EXPAND(FN_X_CAT(FN_X_SAY_, FN_X_MORE(__VA_ARGS__))(__VA_ARGS__)))
 #define FN_X_SAY_1(...)                                                                            \
     FN_X_RECORD(FN_X_MESSAGE, 0, 0, "," #__VA_ARGS__, "," FN_X_TEXT(__VA_ARGS__), 0, __VA_ARGS__);
-/* A value or a stream expression; the type of its result decides. */
+/* A value or a stream expression, as determined by the type of its result. */
 #define FN_X_SAY_0(x)                                                                              \
     using fn_x_type = probity_fn::message_of<decltype(probity_fn::start() << x)>;                  \
     static_assert(probity_fn::message_type_of<fn_x_type>() != 0,                                   \

@@ -23,13 +23,13 @@
 
 #include <string.h>
 
-/* Output file; %p is replaced by the process id, %n by the program's name. If the name does not end
- * in .csv, a trace is written. */
+/* Output file; %p is replaced with the process id, %n with the program's name. If the name does not
+ * end in .csv, a trace is written. */
 #ifndef LOG_FILE_NAME
 #define LOG_FILE_NAME "log.csv"
 #endif
 
-/* Number of hits that a thread buffers before it hands them over. Clamped to 64 to 65,536. */
+/* Number of hits that a thread buffers before it passes them on. Clamped to 64 to 65,536. */
 #ifndef LOG_THREAD_ARRAY_SIZE
 #define LOG_THREAD_ARRAY_SIZE 4096
 #endif
@@ -94,7 +94,7 @@ PROBITY_INLINE void alexta_Initialize(void)
 #endif
 }
 
-/* Records a hit of probe probeID. Any thread, signal handlers too. Nothing is recorded before
+/* Records a hit of probe probeID. Any thread, even in a signal handler. Nothing is recorded before
  * Initialize(), unless PROBITY_OUT is set. */
 PROBITY_INLINE void alexta_LogEvent(unsigned int probeID)
 {

@@ -7,9 +7,9 @@
  *     PROBITY_PROBE_NAMED("parse");   a hit of the site named "parse"
  *
  * No call is needed to start: if PROBITY_OUT is set in the environment, the first probe starts
- * recording. Without it and without probity_start(), a probe is one predicted branch. Every record
- * whose store has retired survives the process, however it ends (doc/spool.md). The `probity`
- * command reads the trace.
+ * recording. Without PROBITY_OUT and without probity_start(), a probe is one predicted branch.
+ * Every record whose store has retired survives the process, however it ends (doc/spool.md). The
+ * `probity` command reads the trace.
  *
  * If PROBITY_DISABLE is defined before the include, probes compile to nothing and their arguments
  * are not evaluated. Requires C11 or C++11 with GNU extensions (gcc, clang) on Linux, x86-64 or
@@ -21,12 +21,12 @@
 #define PROBITY_H
 
 /* Unsupported compilers, standards and platforms get one #error and no declarations. With
- * PROBITY_DISABLE any operating system and processor is supported. */
+ * PROBITY_DISABLE, any operating system and processor is supported. */
 #if defined(_MSC_VER) && !defined(__GNUC__)
-#define PROBITY_MSVC 1 /* MSVC, or compatible with it: GNU's extensions are hidden from it */
+#define PROBITY_MSVC 1 /* MSVC or compatible: GNU's extensions are hidden from it */
 #endif
 #ifdef _MSVC_LANG
-#define PROBITY_CPLUSPLUS _MSVC_LANG /* its __cplusplus stays at C++98 */
+#define PROBITY_CPLUSPLUS _MSVC_LANG /* MSVC's __cplusplus stays at C++98 */
 #elif defined(__cplusplus)
 #define PROBITY_CPLUSPLUS __cplusplus
 #endif
@@ -46,7 +46,7 @@
 #define PROBITY_REFUSED 1
 #endif
 
-/* Empty macros, so that the program's probes do not add errors to that #error. */
+/* Empty macros, so that the program's probes do not cause more errors than that #error. */
 #ifdef PROBITY_REFUSED
 #define PROBITY_PROBE(id) ((void)0)
 #define PROBITY_PROBE_NAMED(name) ((void)0)
@@ -84,7 +84,8 @@ extern "C" {
 #define PROBITY_INLINE static inline __attribute__((__always_inline__, __no_instrument_function__))
 #define PROBITY_COLD __attribute__((__cold__))
 
-/* Not for direct use either. LOAD: of an object of this type, relaxed; PUBLISH: release. */
+/* Not for direct use either. LOAD: relaxed load of an object of this type; PUBLISH: release
+ * store. */
 #define PROBITY_EXPECT(value, expected) __builtin_expect(value, expected)
 #define PROBITY_LOAD(type, at) __atomic_load_n(at, __ATOMIC_RELAXED)
 #define PROBITY_PUBLISH(at, word) __atomic_store_n(at, word, __ATOMIC_RELEASE)
@@ -135,16 +136,16 @@ enum probity_writing {
 
 enum probity_switch { PROBITY_DEFAULT = 0, PROBITY_ON = 1, PROBITY_OFF = 2 };
 
-/* Options for probity_start(). Zero the struct and set the fields that differ; 0 or NULL means the
- * default. A variable that is set in the environment overrides its field (except in set-uid
+/* Options for probity_start(). Zero the struct, then set the fields that differ; 0 or NULL means
+ * the default. An environment variable, if set, overrides its field (except in set-uid
  * programs). */
 struct probity_options {
     /* sizeof(struct probity_options); 0 means the size in this version. */
     size_t struct_bytes;
-    /* PROBITY_OUT: path of the trace, or of a CSV file if it ends in .csv. %p is replaced by the
-     * process id, %n by the program's name, %% by a percent sign. Default "%n.%p.probity".
-     * Copied. On Windows, all texts are UTF-8, or in the system's code page if they are not valid
-     * UTF-8. */
+    /* PROBITY_OUT: path of the trace, or of a CSV file if it ends in .csv. %p is replaced with the
+     * process id, %n with the program's name, %% with a percent sign. Default "%n.%p.probity". The
+     * text is copied. On Windows, all texts are UTF-8, or in the system's code page if they are not
+     * valid UTF-8. */
     const char *out;
     /* PROBITY_MODE=block|drop|ring: an enum probity_mode. */
     int mode;
@@ -155,8 +156,8 @@ struct probity_options {
     /* PROBITY_OVERWRITE=1|0: an enum probity_switch; default off: if the file exists, the process
      * id is added to the name. */
     int overwrite;
-    /* PROBITY_CHUNK_RECORDS: size of a thread's chunk in short records of 8 bytes: 64 to 65,536,
-     * from 512 on rounded up to a power of two; default 4,096. */
+    /* PROBITY_CHUNK_RECORDS: size of a thread's chunk in short records of 8 bytes: 64 to 65,536;
+     * 512 or more is rounded up to a power of two; default 4,096. */
     uint32_t chunk_records;
     /* PROBITY_SPOOL_RECORDS: size of a segment of the spool, shared by all threads, in short
      * records: at least 8 chunks, at most 2^27; default 524,288 (4 MiB). tmpfs allocates only the
@@ -164,14 +165,14 @@ struct probity_options {
     uint32_t spool_records;
     /* PROBITY_SPOOL_BYTES_MAX: limit for all segments together; default 512 MiB. */
     uint64_t spool_bytes_max;
-    /* PROBITY_CPU_GAP_NS: a thread that records again within this time is assumed not to have left
-     * the CPU: 200 to 1,000,000; default 1,500. */
+    /* PROBITY_CPU_GAP_NS: a thread that records again within this time, 200 to 1,000,000, is
+     * assumed not to have left the CPU; default 1,500. */
     uint32_t cpu_gap_ns;
-    /* PROBITY_CPU_BUDGET_PERMILLE: share of its time that a thread may spend on readings of its
-     * CPU clock that find it had not left the CPU: 1 to 1000; default 8. */
+    /* PROBITY_CPU_BUDGET_PERMILLE: share of its time, 1 to 1000, that a thread may spend on
+     * readings of its CPU clock that show that it had not left the CPU; default 8. */
     uint32_t cpu_budget_permille;
-    /* PROBITY_PROFILE=1|0: an enum probity_switch; default off. On: function scopes are counted and
-     * timed per function and thread instead of recorded (profile mode). */
+    /* PROBITY_PROFILE=1|0: an enum probity_switch; default off. On: function scopes are not
+     * recorded, but counted and timed per function and thread (profile mode). */
     int profile;
     /* PROBITY_THREADS=announced|all: an enum probity_switch; default off (all). On: only threads
      * that have called probity_thread_announce() are recorded. */
@@ -179,10 +180,10 @@ struct probity_options {
     /* PROBITY_LOG: destination of a log of scopes and messages, printed while the program runs:
      * "stderr", "stdout" (or "-"), or a file to append to, with %p, %n and %% as in `out`. Default:
      * no log. With PROBITY_LOG but without PROBITY_OUT, the trace is removed once its log has been
-     * printed. Copied. */
+     * printed. The text is copied. */
     const char *log;
     /* PROBITY_SUMMARY: destination of a summary, printed when recording ends: calls and times of
-     * all functions, as `probity report` shows them. Otherwise as `log`. */
+     * all functions, as `probity report` shows them. In all other respects, the same as `log`. */
     const char *summary;
     /* PROBITY_COST=1|0: an enum probity_switch; whether to measure the cost of probes and scopes
      * and store it in the trace. On: when recording starts and when it ends, about 200 microseconds
@@ -190,62 +191,62 @@ struct probity_options {
      * 100 ms. */
     int cost;
     /* PROBITY_LABEL: a label for this run, to find it among others; at most 255 bytes. Default:
-     * none. Copied. */
+     * none. The text is copied. */
     const char *label;
     /* PROBITY_WRITER=thread|confined|external: an enum probity_writing. */
     int writing;
     /* PROBITY_ORDER=strict|relaxed: an enum probity_switch; default off (relaxed). On: before a
      * record reads the clock, it waits for all earlier instructions to finish, so that the times of
      * very short functions are exact; a record then costs two to three times as much. Off: the
-     * processor may read the clock ahead of unfinished instructions; `probity info` shows how far
-     * ahead. */
+     * processor may read the clock before preceding instructions have finished; `probity info`
+     * shows by how much. */
     int strict_order;
 };
 
 /* Starts recording. Optional: if PROBITY_OUT is set, the library's constructor or the first probe
- * does it. options may be NULL. Returns 0; PROBITY_ERROR_STATE if already recording, or if a thread
- * that was stopped while it stored a record of the last recording has not continued; another error
- * if recording cannot start (one line on stderr gives the reason), and the program continues
- * without recording. Any thread; not from a signal handler. */
+ * does it. options may be NULL. Returns 0, or PROBITY_ERROR_STATE if already recording, or if a
+ * thread was stopped while storing a record of the last recording and has not continued. Returns
+ * another error if recording cannot start: one line on stderr gives the reason, and the program
+ * continues without recording. Any thread; not from a signal handler. */
 PROBITY_API int probity_start(const struct probity_options *options);
 
-/* Writes all records that threads have stored so far to the trace and waits until that is done; in
- * ring mode, these are the records in the ring. Not needed to survive a crash. Returns 0,
- * PROBITY_ERROR_STATE if not recording, or PROBITY_ERROR_WRITE if the trace cannot be written. Any
- * thread; not from a signal handler. */
+/* Writes all records stored so far to the trace and waits until they are written; in ring mode,
+ * writes the records in the ring. Not needed to survive a crash. Returns 0, PROBITY_ERROR_STATE if
+ * not recording, or PROBITY_ERROR_WRITE if the trace cannot be written. Any thread; not from a
+ * signal handler. */
 PROBITY_API int probity_flush(void);
 
 /* Requests a dump: a separate trace of what all threads have recorded in the last seconds, while
- * recording continues (man 1 probity-record, --ring). Returns at once; the writer thread makes the
- * file. reason: why, at most 127 bytes, or NULL. Returns 0; PROBITY_ERROR_STATE if no ring with
+ * recording continues (man 1 probity-record, --ring). Returns at once; the writer thread writes the
+ * dump. reason: at most 127 bytes, or NULL. Returns 0; PROBITY_ERROR_STATE if no ring with
  * PROBITY_RING or PROBITY_WHEN is being recorded, or no writer thread can be created;
- * PROBITY_ERROR_LIMIT if too many requests are pending. Any thread, signal handlers too; errno is
- * untouched. A program linked with libprobity.a has conditions and dumps only if it refers to this
- * function. */
+ * PROBITY_ERROR_LIMIT if too many requests are pending. Any thread, even in a signal handler; errno
+ * is untouched. A program linked with libprobity.a has conditions and dumps only if it refers to
+ * this function. */
 PROBITY_API int probity_snapshot(const char *reason);
 
 /* Ends recording: writes all records, closes the trace, removes the spool, and writes the CSV file
  * if one was requested. Probes are off until the next probity_start(). Waits up to five seconds (at
  * exit: one) for threads that are in the library but get no CPU. Called automatically at exit.
- * Returns as probity_flush(), or PROBITY_ERROR_DAMAGED if records are missing from the CSV file.
- * Any thread; not from a signal handler. */
+ * Returns the same as probity_flush(), or PROBITY_ERROR_DAMAGED if records are missing from the CSV
+ * file. Any thread; not from a signal handler. */
 PROBITY_API int probity_stop(void);
 
-/* Returns 1 while recording, else 0. Any thread, signal handlers too. */
+/* Returns 1 while recording, else 0. Any thread, even in a signal handler. */
 PROBITY_API int probity_is_recording(void);
 
 /* Returns the path of the trace being recorded, or NULL. The string is valid until the next start
  * in this process; a forked child gets NULL until its first probe. Any thread. */
 PROBITY_API const char *probity_trace_path(void);
 
-/* Names the calling thread in the trace from now on. At most 255 bytes are kept; copied. Without
- * it, the thread's name in the kernel is used. Returns 0, PROBITY_ERROR_ARGUMENT, or
- * PROBITY_ERROR_STATE if not recording. Any thread, signal handlers too. */
+/* Names the calling thread in the trace from now on. The name is copied; at most 255 bytes are
+ * kept. Without it, the thread's name in the kernel is used. Returns 0, PROBITY_ERROR_ARGUMENT, or
+ * PROBITY_ERROR_STATE if not recording. Any thread, even in a signal handler. */
 PROBITY_API int probity_thread_set_name(const char *name);
 
-/* Names probe number id in this and later recordings of this process and its forked children. At
- * most 255 bytes are kept; copied. Returns 0 (even while not recording), PROBITY_ERROR_ARGUMENT or
- * PROBITY_ERROR_MEMORY. Any thread; not from a signal handler. */
+/* Names probe number id in this and later recordings of this process and its forked children. The
+ * name is copied; at most 255 bytes are kept. Returns 0 (even while not recording),
+ * PROBITY_ERROR_ARGUMENT or PROBITY_ERROR_MEMORY. Any thread; not from a signal handler. */
 PROBITY_API int probity_probe_set_name(uint32_t id, const char *name);
 
 /* Static description of a named probe. Created by PROBITY_PROBE_NAMED; not for direct use. */
@@ -254,7 +255,7 @@ struct probity_site {
     const char *file;
     const char *function;
     uint32_t line; /* with PROBITY_SITE_SWITCHED: the members after `code` exist */
-    uint32_t code; /* 0 until the first hit registers the site, and while it is switched off */
+    uint32_t code; /* 0 before the first hit registers the site, and while it is off */
     uint32_t number; /* site number + 1, 0 until registered */
     uint32_t is_listed; /* the library may clear the code */
 };
@@ -272,13 +273,13 @@ struct probity_site {
  * valid_bit = 0 sends the next probe to the slow path, which starts a separate trace for the child.
  *
  * Chunks are in the upper half of windows of twice their size: an address inside a chunk has the
- * bit set, and one past its end does not. So the reserved address alone decides whether the word
+ * bit set, and one past its end does not. So the reserved address alone determines whether the word
  * may be used, even if a signal handler replaces the chunk between the two instructions. */
 struct probity_thread {
     uint64_t cursor;    /* address of the next free word of this thread's chunk */
-    uint64_t valid_bit; /* bytes of a chunk, a power of two; 0: take the slow path */
-    uint64_t last_tick; /* of this thread's previous probe */
-    uint64_t gap_ticks; /* after this much time the CPU clock must be read again */
+    uint64_t valid_bit; /* size of a chunk in bytes, a power of two; 0: take the slow path */
+    uint64_t last_tick; /* tick of this thread's previous probe */
+    uint64_t gap_ticks; /* after this time, the CPU clock must be read again */
 };
 
 /* 0: off. 1: recording, or not decided yet. */
@@ -317,8 +318,8 @@ PROBITY_INLINE struct probity_thread *probity_thread_own(void)
 }
 #endif
 
-/* Slow paths: no state yet, chunk full, or the thread may have left the CPU. All are safe in signal
- * handlers and preserve errno. Not for direct use. */
+/* Slow paths: no state yet, chunk full, or the thread may have left the CPU. They are safe in
+ * signal handlers and preserve errno. Not for direct use. */
 PROBITY_API void probity_probe_slow(uint32_t code) PROBITY_COLD;
 PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick) PROBITY_COLD;
 PROBITY_API void probity_probe_wide(uint32_t id) PROBITY_COLD;
@@ -368,7 +369,7 @@ PROBITY_INLINE uint64_t probity_ticks(void)
 #define PROBITY_WAIT_FOR_INSTRUCTIONS() __asm__ volatile("lfence" : : : "memory")
 
 /* An address in this function's frame, and the distance from there down to the word before the
- * return address. Unlike the frame pointer, it takes no register. */
+ * return address. Unlike the frame pointer, this takes no register. */
 #define PROBITY_FRAME __builtin_dwarf_cfa()
 #define PROBITY_FRAME_ABOVE 16u
 
@@ -397,8 +398,8 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
 #define PROBITY_HAS_HOOKS 1
 #endif
 
-/* probity_usdt.h: a no-op instruction, and how tools read an argument. The constraint lets the
- * compiler leave an argument where it is. */
+/* probity_usdt.h: a no-op instruction, and how tools read an argument. The constraint allows the
+ * compiler to leave an argument in its place. */
 #define PROBITY_USDT_NOP ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
 #define PROBITY_USDT_WORD(n) "4@%" #n
 #define PROBITY_USDT_LONG(n) "8@%" #n
@@ -419,8 +420,8 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
 #define PROBITY_HOOK_VECTORS "cc"
 #endif
 
-/* Calls a function through its entry in the global offset table, since a function that is bound at
- * its first call would change r10 and r11. */
+/* Calls a function through its entry in the global offset table, since binding a function at its
+ * first call would change r10 and r11. */
 #define PROBITY_HOOK_CALL(hook)                                                                   \
     "{call *" hook "@GOTPCREL(%%rip)|.byte 0xff, 0x15\n\t.long " hook "@GOTPCREL - 4}\n"
 #elif defined(__aarch64__)
@@ -442,7 +443,7 @@ PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t by
     return before;
 }
 #else
-/* Without ldadd: a return from a signal handler clears the reservation made by ldxr: the store then
+/* Without ldadd: a return from a signal handler clears the reservation made by ldxr, so the store
  * fails and the loop repeats. */
 PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
 {
@@ -484,7 +485,7 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
     return low != (minus & 0xffff);
 }
 
-/* The caller's record, at the beginning of this one. */
+/* The caller's frame record, whose address is at the beginning of this one. */
 PROBITY_INLINE uint64_t probity_frame_next(uint64_t frame)
 {
     uint64_t next;
@@ -525,17 +526,17 @@ PROBITY_INLINE uint64_t probity_frame_next(uint64_t frame)
 #define PROBITY_HAS_HOOKS 0
 #endif
 
-/* While recording, waits for all earlier instructions to finish. Directly before a probe it orders
- * that probe's clock reading, as PROBITY_ORDER=strict does for all probes. (The compiler may still
- * move computations in registers past the probe.) Any thread, signal handlers too. */
+/* While recording, waits for all earlier instructions to finish. Directly before a probe, it orders
+ * that probe's reading of the clock, as PROBITY_ORDER=strict does for all probes. (The compiler may
+ * still move computations in registers past the probe.) Any thread, even in a signal handler. */
 PROBITY_INLINE void probity_order(void)
 {
     if (probity_thread_own() != NULL)
         PROBITY_WAIT_FOR_INSTRUCTIONS();
 }
 
-/* Records a hit: about 20 instructions and three predicted branches in addition to the reading of
- * the clock, whose latency hides them. The word is reserved before the clock is read (doc/spool.md,
+/* Records a hit: about 20 instructions and three predicted branches besides reading the clock, the
+ * latency of which hides them. The word is reserved before the clock is read (doc/spool.md,
  * "Reserving"). */
 PROBITY_INLINE void probity_hit(uint32_t code)
 {
@@ -548,8 +549,8 @@ PROBITY_INLINE void probity_hit(uint32_t code)
         return;
     }
     uint64_t slot = probity_reserve(self, 8);
-    /* Volatile, to stay after the reservation. Pairs with the end of a session, which clears
-     * valid_bit and, after a process-wide barrier, reads cursor. */
+    /* Volatile, so that it stays after the reservation. Pairs with the end of a session, which
+     * clears valid_bit and, after a process-wide barrier, reads cursor. */
     uint64_t valid_bit = PROBITY_LOAD(uint64_t, PROBITY_VOLATILE(&self->valid_bit));
     if (PROBITY_EXPECT((slot & valid_bit) == 0, 0)) {
         probity_probe_slow(code);
@@ -571,7 +572,7 @@ PROBITY_INLINE void probity_hit(uint32_t code)
 #endif
 }
 
-/* Records a hit of probe number id, 0 to 2^32 - 1. Any thread, signal handlers too; errno is
+/* Records a hit of probe number id, 0 to 2^32 - 1. Any thread, even in a signal handler; errno is
  * untouched. */
 PROBITY_INLINE void probity_probe(uint32_t id)
 {
@@ -581,7 +582,7 @@ PROBITY_INLINE void probity_probe(uint32_t id)
         probity_probe_wide(id);
 }
 
-/* Records a hit of a named site. Any thread, signal handlers too; errno is untouched. */
+/* Records a hit of a named site. Any thread, even in a signal handler; errno is untouched. */
 PROBITY_INLINE void probity_probe_site(struct probity_site *site)
 {
     uint32_t code = PROBITY_LOAD(uint32_t, &site->code);
@@ -601,12 +602,12 @@ PROBITY_INLINE void probity_probe_site(struct probity_site *site)
 enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUNCTION = 3 };
 
 /* Each probe and scope is described by an ELF note in the object file (doc/trace-format.md,
- * "SITES"), so that `probity list` also shows those that were never hit. Notes need no instruction
- * and no relocation at load time; strip keeps them. `?`: the note is discarded together with
- * duplicate copies of an inline function. `o`: also when --gc-sections discards the function; older
- * assemblers do not support it, and the note stays. Texts are literals, __func__ and the like.
- * There are no notes with PROBITY_UNLISTED, with -mcmodel=large (texts may be too far away) or on
- * Windows. */
+ * "SITES"), so that `probity list` also shows those that were never hit. Notes require no
+ * instructions and no relocations at load time; strip keeps them. `?`: the note is discarded
+ * together with duplicate copies of an inline function. `o`: it is also discarded when
+ * --gc-sections discards the function; older assemblers do not support this, and the note stays.
+ * Texts are literals, __func__ and the like. There are no notes with PROBITY_UNLISTED, with
+ * -mcmodel=large (texts may be too far away) or on Windows. */
 #if defined(PROBITY_UNLISTED) || defined(__code_model_large__) || defined(_WIN32) ||             \
     defined(PROBITY_MSVC) ||                                                                       \
     (!defined(__clang__) && __GNUC__ < 9) || (defined(__clang__) && __clang_major__ < 12)

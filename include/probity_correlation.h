@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * probity_correlation.h: a correlation id on its way to another process or host, as text: the
- * header `traceparent` of W3C Trace Context (https://www.w3.org/TR/trace-context), so that other
- * tracers on the way understand it and pass it on.
+ * probity_correlation.h: a correlation id sent to another process or host, as text: the header
+ * `traceparent` of W3C Trace Context (https://www.w3.org/TR/trace-context), which other tracers on
+ * the way understand and pass on.
  *
  *     char header[PROBITY_CORRELATION_TEXT_BYTES];
  *     if (probity_correlation_to_text(id, header) == 0)
@@ -12,7 +12,7 @@
  *     if (probity_correlation_from_text(header, &id) == 0)
  *         PROBITY_REQUEST_BEGIN("request", id);
  *
- * Needs no other header and no library. Any thread, signal handlers too; errno is untouched.
+ * Needs no other header and no library. Any thread, even in a signal handler; errno is untouched.
  */
 #ifndef PROBITY_CORRELATION_H
 #define PROBITY_CORRELATION_H
@@ -20,13 +20,13 @@
 #include <stdint.h>
 
 enum {
-    PROBITY_CORRELATION_TEXT_BYTES = 56, /* with its terminating zero byte */
+    PROBITY_CORRELATION_TEXT_BYTES = 56, /* including the terminating zero byte */
     PROBITY_CORRELATION_TRACE_AT = 3,    /* 32 digits */
     PROBITY_CORRELATION_PARENT_AT = 36   /* 16 digits */
 };
 
-/* Writes version 00, the id as trace id and as parent id, and the flag "sampled". Returns 0, or -1,
- * with an empty text, if the id is 0, which means that there is none. */
+/* Writes version 00, the id as trace id and as parent id, and the flag "sampled". Returns 0, or -1
+ * with an empty text if the id is 0, which means that there is no id. */
 static inline int probity_correlation_to_text(uint64_t correlation,
                                               char ret_text[PROBITY_CORRELATION_TEXT_BYTES])
 {
@@ -45,8 +45,8 @@ static inline int probity_correlation_to_text(uint64_t correlation,
     return 0;
 }
 
-/* Reads `count` digits; returns 0, or -1 if one is not a lower-case hexadecimal digit, as a zero
- * byte. */
+/* Reads `count` digits. Returns 0, or -1 if one of them is not a lower-case hexadecimal digit, for
+ * example a zero byte. */
 static inline int probity_correlation_digits(const char *text, int count, uint64_t *ret_number)
 {
     uint64_t number = 0;
@@ -64,9 +64,9 @@ static inline int probity_correlation_digits(const char *text, int count, uint64
     return 0;
 }
 
-/* Reads the header of any version, including that of another tracer: the id is the last 8
- * bytes of the trace id, or the first 8 if those are 0. Returns 0, or -1 if the text is not such a
- * header, without reading beyond its first wrong byte. */
+/* Reads a header of any version, including one from another tracer: the id is the last 8 bytes of
+ * the trace id, or the first 8 if those are 0. Returns 0, or -1 if the text is not such a header,
+ * without reading beyond its first wrong byte. */
 static inline int probity_correlation_from_text(const char *text, uint64_t *ret_correlation)
 {
     uint64_t version, high, low, parent, flags;

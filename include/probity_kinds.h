@@ -24,7 +24,7 @@
 #include <string_view>
 #endif
 
-#ifdef PROBITY_MSVC /* it has no longer integers */
+#ifdef PROBITY_MSVC /* MSVC has no longer integers */
 typedef long long probity_i128;
 typedef unsigned long long probity_u128;
 #else
@@ -42,7 +42,7 @@ template <class Type>
 using element = typename std::remove_cv<
     typename std::remove_pointer<typename std::decay<Type>::type>::type>::type;
 
-/* std::void_t, which C++11 does not have. */
+/* std::void_t, which C++11 lacks. */
 template <class...> struct void_maker {
     using type = void;
 };
@@ -57,11 +57,11 @@ struct inserts<Stream, Type,
                void_of<decltype(std::declval<Stream &>() << std::declval<const Type &>())>>
     : std::true_type {};
 
-/* Besides operators for the type itself, the library has operators that accept it after a
+/* Besides operators for the type itself, the library has operators that accept the type after a
  * conversion to a character and, in some standards, operators for its smart pointers, which print
  * an address or 0. The operators below match at least as well as those: a call is ambiguous or
- * selects one of these, unless the program or the library has a better match. In C++20 the
- * library's operator for unique_ptr is constrained, so these must be too. */
+ * selects one of the operators below, unless the program or the library has a better match. In
+ * C++20, the library's operator for unique_ptr is constrained, so these must be, too. */
 namespace library {
 #ifdef __cpp_concepts
 #define PROBITY_X_CONSTRAINED requires(true)
@@ -83,7 +83,7 @@ printed operator<<(std::basic_ostream<Char, Traits> &, const std::shared_ptr<Typ
 } // namespace library
 
 /* Whether a non-member operator<< takes the value, that is, one written for the type itself. The
- * stream's member operators would take any pointer as an address and anything convertible to a
+ * stream's member operators would accept any pointer as an address and anything convertible to a
  * number as a number. */
 template <class Stream, class Type, class = void> struct inserts_own : std::false_type {};
 template <class Stream, class Type>
@@ -97,7 +97,7 @@ struct inserts_own<Stream, Type,
 enum class insertion { none, narrow, wide };
 template <insertion which> using insertion_is = std::integral_constant<insertion, which>;
 
-/* An operator written for the type, with Type as it is passed: also for pointers to and arrays of a
+/* An operator written for the type, with Type as it is passed; includes pointers to and arrays of a
  * class, which the streams' member operators print as addresses. */
 template <class Type>
 struct own_insertion
@@ -114,7 +114,7 @@ struct member_insertion
                                                  insertion_is<insertion::wide>,
                                                  insertion_is<insertion::none>>::type>::type {};
 
-/* An operator written for the type is preferred to one that needs a conversion. */
+/* Prefers an operator written for the type to one that needs a conversion. */
 template <class Type> struct any_insertion {
     static constexpr insertion value = own_insertion<const Type &>::value != insertion::none
                                            ? own_insertion<const Type &>::value
@@ -138,7 +138,7 @@ enum class kind {
     bytes,         /* FN_BYTES */
     text,          /* std::string, std::string_view */
     wide_text,     /* std::wstring, std::wstring_view */
-    unicode_text,  /* the same of char8_t, char16_t, char32_t */
+    unicode_text,  /* the same with char8_t, char16_t, char32_t */
     printed,       /* by operator<< */
     owner,         /* get() and operator-> with the same pointer: smart pointers */
     weak,          /* std::weak_ptr */
@@ -149,8 +149,8 @@ enum class kind {
     duration,      /* count(), ::rep and ::period */
     time_point,    /* time_since_epoch(), ::clock and ::duration */
     list,          /* begin() and end() */
-    set,           /* the same and ::key_type */
-    map,           /* the same and ::mapped_type */
+    set,           /* the same, and ::key_type */
+    map,           /* the same, and ::mapped_type */
     tuple          /* std::tuple_size */
 };
 template <kind which> using kind_is = std::integral_constant<kind, which>;
@@ -160,7 +160,7 @@ using no_kind = kind_is<kind::none>;
 enum { DEPTH_MAX = 8 };
 template <class Type, int depth = 0> struct kind_of;
 
-/* Whether it can be shown as text: memory that may be unreadable cannot. */
+/* Whether values of this kind can be shown as text: memory that may be unreadable cannot. */
 constexpr bool is_text_of(kind which)
 {
     return which != kind::none && which != kind::bytes;
@@ -177,7 +177,7 @@ template <kind which, int depth, class... Type>
 using kind_with = typename std::conditional<are_shown<depth + 1, Type...>::value, kind_is<which>,
                                             no_kind>::type;
 
-/* The first kind other than none. The others are not instantiated. */
+/* The first kind that is not none. The ones after it are not instantiated. */
 template <class... Kinds> struct first_kind : no_kind {};
 template <class Kind, class... More>
 struct first_kind<Kind, More...>
@@ -268,7 +268,7 @@ struct as_time_point<
         void_of<typename Type::clock>>::type>
     : kind_with<kind::time_point, depth, typename Type::duration> {};
 
-/* Whether iterating leaves the elements in place, which input iterators do not. */
+/* Whether iteration leaves the elements in place, unlike with input iterators. */
 template <class Iterator, class = void> struct stays : std::false_type {};
 template <class Iterator>
 struct stays<Iterator,
@@ -388,7 +388,7 @@ struct pointer_kind
                                             kind_is<kind::address>, pointer_to_class_kind<Type>>::
                       type>::type>::type>::type {};
 
-/* An enum class with an operator<< is printed by it; any other enum would match the operators of
+/* An enum class with an operator<< is printed by it; any other enum would match the operators for
  * int. */
 template <class Type>
 struct enum_class_kind

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * probity_msvc.h: what probity.h needs of MSVC and of compilers that are compatible with it
- * (clang-cl): no statement expressions, attributes or assembly. Used only by probity.h.
+ * probity_msvc.h: the parts of probity.h for MSVC and compatible compilers (clang-cl), without
+ * statement expressions, attributes and assembly. Used only by probity.h.
  *
  * Such programs use libprobity.dll. A probe is inline, as with gcc, but reserves its word with a
- * locked instruction, since no intrinsic adds to memory in one step without the lock.
+ * locked instruction, since no intrinsic adds to memory in one instruction without a lock.
  */
 #include <stdint.h>
 
@@ -25,16 +25,16 @@
 #define PROBITY_LOAD(type, at) (*(const volatile type *)(at))
 #endif
 #define PROBITY_EXPECT(value, expected) (value)
-/* x86 makes stores visible in their order; only the compiler must not change it. */
+/* x86 makes stores visible in program order; only the compiler must not reorder them. */
 #define PROBITY_PUBLISH(at, word) (_ReadWriteBarrier(), (void)(*(at) = (word)))
 
-/* Adds; returns the value before. */
+/* Adds a number and returns the previous value. */
 #define PROBITY_ADD(at, number)                                                                    \
     PROBITY_CAST(uint64_t, _InterlockedExchangeAdd64(                                              \
                                PROBITY_MSVC_CAST(volatile __int64 *, at),                          \
                                PROBITY_CAST(__int64, number)))
 
-/* The pointer at this offset in the thread's environment block. */
+/* The pointer at this offset in the thread environment block. */
 #ifdef _M_X64
 #define PROBITY_OF_THREAD(type, offset)                                                            \
     PROBITY_MSVC_CAST(type *, __readgsqword(PROBITY_CAST(unsigned long, offset)))

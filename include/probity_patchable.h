@@ -23,16 +23,16 @@ PROBITY_API void probity_scope_site_leave_hook(void);
  * patched. */
 extern PROBITY_API uint64_t probity_scope_epoch;
 
-/* To be called when an object with such scopes was loaded: turns them into calls if a recording is
- * in progress. Weak: a file that includes this header without using it needs no library. */
+/* Call when an object with such scopes was loaded: turns them into calls if a recording is in
+ * progress. Weak, so that a file that includes this header without using it needs no library. */
 PROBITY_API void probity_scope_sites_loaded(void) __attribute__((__weak__));
 
-/* One for each object. */
+/* One for each executable and shared library. */
 extern int probity_scope_sites_are_known
     __attribute__((__weak__, __visibility__("hidden")));
 int probity_scope_sites_are_known = 0;
 
-/* Before other constructors of an object that dlopen() loads, whatever calls it. */
+/* Runs before other constructors of an object that dlopen() loads, whatever calls dlopen(). */
 __attribute__((__constructor__(101), __no_instrument_function__)) static void
 probity_scope_sites_come(void)
 {
@@ -41,11 +41,11 @@ probity_scope_sites_come(void)
     probity_scope_sites_are_known = 1;
 }
 
-/* A site: the five bytes of `test $DISTANCE, %eax`, where the flags may change. To patch it, the
- * first byte is replaced with that of `call`, whose distance then leads to the code in
+/* A site: the five bytes of `test $DISTANCE, %eax`, at a point where the flags may change. To patch
+ * it, the first byte is replaced with that of `call`, whose distance then leads to the code in
  * probity_stubs. That code passes on the operands that the compiler has chosen: it undoes the
- * call's push while it computes their addresses, so that the stack pointer is as in the function.
- * The return address is in the function, whose unwind information applies. */
+ * call's push while it computes their addresses, so that the stack pointer is the same as in the
+ * function. The return address is in the function, so its unwind information applies. */
 #define PROBITY_SCOPE_SITE                                                                         \
     ".Lprobity_site%=:\n\t.byte 0xa9\n\t.long .Lprobity_stub%= - . - 4\n"                          \
     "\t.pushsection probity_sites, \"ao?\", %%progbits, .Lprobity_site%=\n"                        \
@@ -56,7 +56,7 @@ probity_scope_sites_come(void)
 #define PROBITY_SCOPE_SITE_JUMP(hook)                                                              \
     "\t{jmp *" hook "@GOTPCREL(%%rip)|.byte 0xff, 0x25\n\t.long " hook "@GOTPCREL - 4}\n"
 
-/* Makes the compiler assume a call, so that the function has no red zone. Costs nothing. */
+/* Makes the compiler assume a call, so that the function has no red zone. Generates no code. */
 __attribute__((__always_inline__)) PROBITY_INLINE void probity_scope_call_something(void)
 {
     __asm__ goto("" : : : : never);
@@ -85,9 +85,9 @@ never:
     } while (0)
 
 /* The enter of a scope with values, or of FN_ENTRY: its instruction is replaced with a jump to the
- * code that evaluates the values and calls a hook, wherever the compiler has put that. Returns
- * whether it has been replaced. The jump leads through probity_stubs, where a no-op instruction
- * marks it. */
+ * code that evaluates the values and calls a hook, wherever the compiler has placed it. Returns
+ * whether the instruction was replaced. The jump leads through probity_stubs, where a no-op
+ * instruction marks it. */
 __attribute__((__always_inline__)) PROBITY_INLINE int probity_scope_is_patched(void)
 {
     __asm__ __inline__ goto(PROBITY_SCOPE_SITE ".Lprobity_stub%=:\n"
@@ -102,14 +102,14 @@ patched:
     return 1;
 }
 
-/* Lets the compiler consider the scope's memory initialized, at no cost. */
+/* Makes the compiler consider the scope's memory initialized, without generating code. */
 __attribute__((__always_inline__)) PROBITY_INLINE void
 probity_scope_unknown(struct probity_scope_here *scope)
 {
     __asm__("" : "=m"(*scope));
 }
 
-/* After a hook that sets is_open to 0 or 1. */
+/* For use after a hook that sets is_open to 0 or 1. */
 PROBITY_INLINE void
 probity_scope_open_patched(struct probity_scope_here *scope)
 {
@@ -131,8 +131,8 @@ probity_scope_leave_site(struct probity_scope_here *scope)
                                 : "memory", "cc", "r10", "r11");
 }
 
-/* Until the scope's code is patched, its memory may hold anything, is_open included. To be called
- * before reading is_open. */
+/* Until the scope's code is patched, its memory, including is_open, is uninitialized. Call before
+ * reading is_open. */
 PROBITY_INLINE void
 probity_scope_find_out(struct probity_scope_here *scope)
 {

@@ -3,9 +3,9 @@
  * probity_scope.h: the record path of function scopes, on which FnTrace.h is built. Only the
  * functions under "Control" are for direct use; the public interface is FnTrace.h.
  *
- * An enter and a leave take one word each, as a hit does (probity.h). An event with values is a
- * record of several words: reserved in one step, marked pending, filled, and published by storing
- * its head.
+ * An enter and a leave take one word each, like a hit (probity.h). An event with values is a record
+ * of several words: reserved in one step, marked pending, filled, and published by storing its
+ * head.
  */
 #ifndef PROBITY_SCOPE_H
 #define PROBITY_SCOPE_H
@@ -39,11 +39,11 @@ extern "C" {
 
 /* Sets the current levels: a scope is recorded if its level is at most `functions`. -1 leaves a
  * level unchanged. A parameter level below the function level is raised to it. The change is
- * recorded in the trace. It applies to later recordings and forked children too. Returns 0, or
+ * recorded in the trace. It also applies to later recordings and forked children. Returns 0, or
  * PROBITY_ERROR_ARGUMENT if a level is not -1 to 5. Any thread; not from a signal handler. */
 PROBITY_API int probity_level_set(int functions, int parameters);
 
-/* Returns the current levels, or those that recording will start with. Any thread, any time. */
+/* Returns the current levels, or those with which recording will start. Any thread, any time. */
 PROBITY_API void probity_level_get(int *ret_functions, int *ret_parameters);
 
 /* Sets the initial levels requested by a translation unit (FN_FUNC_LEVEL_DEF). The environment and
@@ -54,7 +54,7 @@ PROBITY_API void probity_level_default(int functions, int parameters);
  * Any thread; not from a signal handler. */
 PROBITY_API void probity_thread_announce(void);
 
-/* 0: scopes entered from now on are counted but not timed; 1 (the default): they are timed. Any
+/* 0: scopes entered from now on are only counted, not timed; 1 (the default): they are timed. Any
  * thread. */
 PROBITY_API void probity_profiling_set(int is_on);
 
@@ -68,14 +68,15 @@ struct probity_site_function {
     uint32_t line;
     uint8_t level, flags; /* PROBITY_FUNCTION_CXX, _DEFERRED, _ORDERED, _ADDRESSED */
     uint16_t reserved;
-    uint32_t code;   /* code of the enter; the leave's is 2 more. 0 until declared */
+    uint32_t code;   /* code of the enter; that of the leave is 2 more. 0 until declared */
     uint32_t number; /* site number + 1, 0 until declared */
 };
 
 enum {
     PROBITY_FUNCTION_CXX = 1,
     PROBITY_FUNCTION_DEFERRED = 2,
-    PROBITY_FUNCTION_ORDERED = 4, /* FN_ORDERED: the clock is not read ahead of unfinished work */
+    PROBITY_FUNCTION_ORDERED = 4, /* FN_ORDERED: earlier instructions finish before the clock is
+                                   * read */
     PROBITY_FUNCTION_ADDRESSED = 8 /* part of a struct probity_addressed_function */
 };
 
@@ -95,8 +96,8 @@ struct probity_site_format {
     uint32_t number; /* 0 until declared */
 };
 
-/* Writes a value as text, like snprintf(): at most `bytes` bytes; returns the length that it would
- * have without the limit. Runs in the traced thread. */
+/* Writes a value as text, like snprintf(): at most `bytes` bytes; returns the length without that
+ * limit. Runs in the traced thread. */
 typedef size_t probity_formatter(const void *value, char *text, size_t bytes);
 
 enum probity_value_how {
@@ -123,12 +124,12 @@ typedef struct probity_value probity_describer(const void *at);
 struct probity_scope_here {
     struct probity_site_function *function;
     uint64_t entered; /* FN_ENTRY: tick of the enter, 0 if not wanted */
-    const void *ret;  /* the variable that holds the return value */
+    const void *ret;  /* the variable with the return value */
     struct probity_site_format *ret_format;
     probity_describer *ret_describe;  /* C++ */
     probity_formatter *ret_formatter; /* C, with ret_how */
     enum probity_value_how ret_how;
-    uint32_t ret_bytes; /* size of the value if its bytes are recorded as they are; else 0 */
+    uint32_t ret_bytes; /* size of the value if its bytes are recorded unchanged; else 0 */
     uint32_t code;  /* code of the enter; 0: not recorded; or an enum probity_scope_code */
     uint32_t depth; /* in profile mode: number of open scopes around it, in its set */
     uint32_t place; /* index in probity_scope_frame */
@@ -137,8 +138,8 @@ struct probity_scope_here {
     struct probity_scope_pauses *pauses; /* FN_ENTRY, before its first checkpoint; else NULL */
 };
 
-/* Pauses of a scope that has not reached a checkpoint yet: for each, the ticks of its beginning and
- * end and the CPU time that the thread used in it, in ns. When the array is full, further pauses
+/* Pauses of a scope that has not yet reached a checkpoint: for each, the ticks of its beginning and
+ * end, and the CPU time in ns that the thread used in it. When the array is full, further pauses
  * are added to the last one. */
 struct probity_scope_pauses {
     uint32_t count, is_paused;
@@ -157,15 +158,15 @@ enum probity_scope_code {
 /* Current level of functions; -1 while not recording. */
 extern PROBITY_API int probity_scope_level;
 
-/* Not 0: scopes take the slow path. Bit 0: profile mode; bit 1: temporarily, after a change in how
- * functions are recorded. */
+/* If not 0, scopes take the slow path. Bit 0: profile mode; bit 1: temporarily, after a change in
+ * how functions are recorded. */
 extern PROBITY_API int probity_scope_profiles;
 
 /* Current level of parameters; -1 while not recording or in profile mode. */
 extern PROBITY_API int probity_scope_param_level;
 
-/* Stack positions of the outermost open scopes, from which an enter detects scopes that longjmp
- * has skipped: their frames are below its own. The scope at place n is [n + 1]; [0] is always 0.
+/* Stack positions of the outermost open scopes. With them, an enter detects scopes that longjmp has
+ * skipped: their frames are below its own. The scope at place n is [n + 1]; [0] is always 0.
  * Entries above probity_scope_depth are 0, even for a signal handler between any two
  * instructions. */
 struct probity_scope_place {
@@ -185,10 +186,10 @@ struct probity_scope_thread {
     uint32_t depth, inside;
     struct probity_scope_place frame[PROBITY_SCOPE_FRAMES + 1];
 };
-/* As probity_thread_offset. */
+/* Same as probity_thread_offset. */
 extern PROBITY_API uint64_t probity_scope_offset;
 
-/* Creates them for the calling thread; never NULL. */
+/* Creates them for the calling thread. Never returns NULL. */
 PROBITY_API struct probity_scope_thread *probity_scope_thread_make(void)
     __attribute__((__cold__, __const__));
 
@@ -203,23 +204,23 @@ PROBITY_INLINE struct probity_scope_thread *probity_scope_thread(void)
 #define probity_thread_inside (probity_scope_thread()->inside)
 #define probity_scope_frame (probity_scope_thread()->frame)
 #define probity_scope_exceptions (probity_scope_thread()->exceptions)
-#define PROBITY_OR_NULL /* a weak name is not found in a DLL */
+#define PROBITY_OR_NULL /* weak names are not found in a DLL */
 #else
 #define PROBITY_OR_NULL __attribute__((__weak__))
-/* This thread's counters of the functions whose calls are only counted (PROBITY_BUDGET), by their
- * number; an entry that is NULL takes the slow path. NULL: none yet. */
+/* This thread's counters of the functions whose calls are only counted (PROBITY_BUDGET), indexed by
+ * function number; an entry that is NULL takes the slow path. NULL: no counters yet. */
 extern PROBITY_API __thread uint64_t **probity_scope_counters
     __attribute__((tls_model("initial-exec")));
 
 /* Number of open recorded scopes of this thread. */
 extern PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
 
-/* Not 0: this thread is inside the library. For functions that replace libc's
+/* If not 0, this thread is inside the library. For functions that replace libc's
  * (libprobity-calls), which then record nothing. */
 extern PROBITY_API __thread uint32_t probity_thread_inside
     __attribute__((tls_model("initial-exec")));
 
-/* The frames of its outermost open scopes. */
+/* The frames of this thread's outermost open scopes. */
 extern PROBITY_API __thread struct probity_scope_place
     probity_scope_frame[PROBITY_SCOPE_FRAMES + 1] __attribute__((tls_model("initial-exec")));
 
@@ -228,16 +229,16 @@ extern PROBITY_API __thread void *probity_scope_exceptions
     __attribute__((tls_model("initial-exec")));
 #endif
 
-/* Sets the function that returns where the C++ library counts the exceptions of the calling thread.
- * Runs in constructors. */
+/* Sets the function that returns the address at which the C++ library counts the exceptions of the
+ * calling thread. Runs in constructors. */
 PROBITY_API void probity_scope_exceptions_by(void *(*find)(void));
 
 /* ---- Hooks -------------------------------------------------------------------------------------
  *
- * Not inline: a program has thousands of scopes, and those that are off would still fill its
- * caches. function: a variable with the address of the function's description. Where there are
- * notes (PROBITY_SCOPE_NOTED), it is NULL until the first call, which makes the description from
- * the note.
+ * Not inline: a program has thousands of scopes, and even those that are off would fill its caches.
+ * function: a variable with the address of the function's description. With notes
+ * (PROBITY_SCOPE_NOTED), it is NULL until the first call, which makes the description from the
+ * note.
  */
 
 /* FN_FUNC with its level on: begins the scope and records its enter. frame: the function's, from
@@ -246,7 +247,7 @@ PROBITY_API void probity_scope_enter_frame(struct probity_scope_here *scope,
                                            struct probity_site_function **function,
                                            uintptr_t frame, const void *note);
 
-/* The same without the record: returns its code, or 0 if none is to be made. */
+/* The same without the record: returns the record's code, or 0 if none is to be written. */
 PROBITY_API uint32_t probity_scope_begin_frame(struct probity_scope_here *scope,
                                                struct probity_site_function **function,
                                                uintptr_t frame, const void *note);
@@ -266,7 +267,7 @@ PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope);
 PROBITY_API int probity_scope_is_reported(struct probity_scope_here *scope, uintptr_t frame,
                                           const char *in);
 
-/* FN_PARAM. level, flags: of the function. */
+/* FN_PARAM. level, flags: those of the function. */
 PROBITY_API int probity_scope_is_shown(struct probity_scope_here *scope, uintptr_t frame,
                                        const char *in, int level, int flags);
 
@@ -275,7 +276,7 @@ PROBITY_API int probity_scope_is_shown(struct probity_scope_here *scope, uintptr
 PROBITY_API int probity_scope_is_due(struct probity_scope_here *scope, uintptr_t frame,
                                      const char *in, uint32_t *ret_code, uint64_t *ret_entered);
 
-/* To be called after a checkpoint is recorded. entered: not 0 at the first one. */
+/* Call after a checkpoint is recorded. entered: not 0 at the first one. */
 PROBITY_API void probity_scope_paused(struct probity_scope_here *scope, uint64_t entered);
 
 /* FN_PAUSE (kind 12), FN_RESUME (13). */
@@ -314,7 +315,7 @@ PROBITY_API void probity_scope_never(void) __attribute__((__noreturn__));
 #define PROBITY_SCOPE_PATCHABLE 0
 #endif
 
-/* Enters a patchable scope, for libprobity-functions. As probity_scope_enter_frame(); code: an
+/* Enters a patchable scope, for libprobity-functions. Same as probity_scope_enter_frame(); code: an
  * address in the function. */
 PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
                                           struct probity_site_function **function, uintptr_t frame,
@@ -326,34 +327,34 @@ PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
 PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *function) PROBITY_COLD;
 
 /* Set in its result if the duration of the call is compared with limits of `probity record --when`.
- * What is compared are the ticks of its two records: another reading of the clock may be much
- * earlier or later, if the thread loses its CPU in between. Any thread, async-signal-safe. */
+ * The ticks of the call's two records are compared: another reading of the clock might be much
+ * earlier or later if the thread loses its CPU in between. Any thread, async-signal-safe. */
 #define PROBITY_SCOPE_ENTERED_WATCHED (UINT64_C(1) << 63)
 
 /* Bit of struct probity_scope_here.place of such a call: makes the place differ from the thread's
- * depth, which every leave compares. It is not part of the index of the place. */
+ * depth, with which every leave compares it. The bit is not part of the index of the place. */
 #define PROBITY_SCOPE_WATCHED (UINT32_C(1) << 31)
 
 /* Records an enter or leave of such a call that has no values. Returns the tick of the record, or 0
  * if it is dropped. */
 PROBITY_API uint64_t probity_scope_watch_hit(uint32_t code) PROBITY_COLD;
 
-/* Compares a call with the limits, by the ticks of its two records. To be called after its leave
- * was recorded. Does nothing if a tick is 0. */
+/* Compares a call with the limits, by the ticks of its two records. Call after its leave was
+ * recorded. Does nothing if a tick is 0. */
 PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
                                          uint64_t entered, uint64_t left) PROBITY_COLD;
 
-/* Returns the present tick, or 0 if nothing is recorded. */
+/* Returns the current tick, or 0 if nothing is recorded. */
 PROBITY_API uint64_t probity_scope_watch_begin(void) PROBITY_COLD;
 
 /* Called if the scope at place - 1 may be over (probity_scope_is_suspect()): it was jumped over, or
- * it is in the same frame because the compiler has inlined one function into the other, or it is
- * beyond the array. Records what was jumped over; returns the free place. */
+ * is in the same frame because the compiler has inlined one function into the other, or is beyond
+ * the array. Records the scopes that were jumped over, and returns the free place. */
 PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64_t where)
     PROBITY_COLD;
 
-/* Take or free a place at PROBITY_SCOPE_FRAMES or above. Taking also sets the depth; freeing does
- * not change it. */
+/* These take or free a place at PROBITY_SCOPE_FRAMES or above. Taking also sets the depth; freeing
+ * does not change it. */
 PROBITY_API void probity_scope_take_deep(uint32_t place, uint64_t minus, uint64_t where)
     PROBITY_COLD;
 PROBITY_API void probity_scope_free_deep(uint32_t place) PROBITY_COLD;
@@ -362,40 +363,40 @@ PROBITY_API void probity_scope_free_deep(uint32_t place) PROBITY_COLD;
 PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth, uint32_t place)
     PROBITY_COLD;
 
-/* Records that an exception leaves the scope. Returns the tick of the record, or 0 if it is
+/* Records that an exception left the scope. Returns the tick of the record, or 0 if it was
  * dropped. */
 PROBITY_API uint64_t probity_scope_leave_raised(uint32_t code) PROBITY_COLD;
 
 /* Records an event of `kind` with its values. Declares the format (NULL: none) and the function
- * (code 0: none) if necessary. code: of the enter, or 0. entered: of a CHECKPOINT. Returns the tick
- * of the record, or 0 if it is dropped. */
+ * (code 0: none) if necessary. code: that of the enter, or 0. entered: for a CHECKPOINT. Returns
+ * the tick of the record, or 0 if it was dropped. */
 PROBITY_API uint64_t probity_values_slow(uint32_t kind, uint32_t code, uint64_t entered,
                                          struct probity_site_format *format,
                                          const struct probity_value *values) PROBITY_COLD;
 
 /* Records an event of any kind for the calling thread, at most PROBITY_EVENT_ROOM bytes. Any
- * thread, async-signal-safe. Returns 0, or a negative error if it was dropped or nothing is
+ * thread, async-signal-safe. Returns 0, or a negative error if the event was dropped or nothing is
  * recorded. */
 PROBITY_API int probity_event_slow(uint32_t kind, const void *payload, size_t bytes) PROBITY_COLD;
 
-/* Length of a zero-terminated text at a pointer that may be invalid, in elements of `unit` bytes (1
- * or 4), at most `most`. *ret_is_whole: whether its zero was found; if not and the length is 0, the
- * text is unreadable. Any thread. */
+/* Returns the length of a zero-terminated text at a pointer that may be invalid, in elements of
+ * `unit` bytes (1 or 4), at most `most`. *ret_is_whole: whether the terminating zero was found; if
+ * not and the length is 0, the text is unreadable. Any thread. */
 PROBITY_API size_t probity_text_length(const void *text, size_t unit, size_t most,
                                        int *ret_is_whole) PROBITY_COLD;
 
 /* Pads a reservation that the inline path cannot use. */
 PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words) PROBITY_COLD;
 
-/* Whether an event of `kind` at this tick, which a gap precedes, may be stored in the words that
- * are reserved for it, since the CPU clock is not to be read. */
+/* Whether an event of `kind` at this tick, after a gap, may be stored in the words that are
+ * reserved for it, since the CPU clock is not to be read. */
 PROBITY_API int probity_event_gap(uint32_t kind, uint64_t tick);
 
 /* ---- Records with values --------------------------------------------------------------------- */
 
 enum {
     PROBITY_EVENT_HEAD_WORDS = 3,
-    PROBITY_EVENT_ROOM = 2016 /* bytes of payload in one event, at most */
+    PROBITY_EVENT_ROOM = 2016 /* maximum payload of an event in bytes */
 };
 
 #ifdef __cplusplus
@@ -415,7 +416,7 @@ struct probity_event_room {
 };
 
 /* Reserves an event of `kind` with `bytes` bytes of payload. Returns the address of the payload, or
- * NULL if nothing was reserved and the slow path is needed. Until probity_event_publish() only
+ * NULL if nothing was reserved and the slow path is needed. Until probity_event_publish(), only
  * plain stores are allowed. */
 PROBITY_API uint8_t *probity_event_begin(struct probity_event_room *room, uint32_t kind,
                                          uint32_t bytes);
@@ -459,8 +460,8 @@ probity_event_reserve(struct probity_event_room *room, uint32_t kind, uint32_t b
 }
 #endif
 
-/* Returns the record's tick. Release: the payload comes before the head. Pairs with load_word in
- * src/spool/drain.c. */
+/* Returns the record's tick. Release: the payload is stored before the head. Pairs with load_word
+ * in src/spool/drain.c. */
 PROBITY_INLINE uint64_t
 probity_event_publish(const struct probity_event_room *room)
 {
@@ -473,8 +474,8 @@ probity_event_publish(const struct probity_event_room *room)
 
 /* ---- Scopes, inline -------------------------------------------------------------------------- */
 
-/* Whether a scope of this level is recorded: a load and a branch. The code for it is moved out of
- * the way, as most programs run with nothing recorded. */
+/* Whether a scope of this level is recorded: a load and a branch. The code for recording is moved
+ * out of the way, since most programs usually run without it. */
 PROBITY_INLINE int probity_scope_is_on(int level)
 {
     int is_on = level <= PROBITY_LOAD(int, &probity_scope_level);
@@ -482,7 +483,8 @@ PROBITY_INLINE int probity_scope_is_on(int level)
     return PROBITY_EXPECT(is_on, 0) != 0;
 }
 
-/* The enter of the scope was recorded at this tick: the beginning of a call that is compared. */
+/* The enter of the scope was recorded at this tick: the beginning of a call that will be
+ * compared. */
 PROBITY_INLINE void probity_scope_entered(struct probity_scope_here *scope, uint64_t tick)
 {
     if (PROBITY_EXPECT((scope->place & PROBITY_SCOPE_WATCHED) != 0, 0))
@@ -508,14 +510,14 @@ probity_scope_is_open(const struct probity_scope_here *scope)
 }
 
 #ifndef PROBITY_MSVC
-/* Where this function's frame holds, or would hold, the frame pointer of its caller: the return
- * address is in the next word. */
+/* Where this function's frame holds, or would hold, its caller's frame pointer: the return address
+ * is in the next word. */
 PROBITY_INLINE uintptr_t probity_scope_frame_at(void)
 {
     return PROBITY_NUMBER(PROBITY_FRAME) - PROBITY_FRAME_ABOVE;
 }
 
-/* (2^64 - the address of this frame) × 2^16: the deeper the frame, the greater. */
+/* (2^64 - the address of this frame) × 2^16: the deeper the frame, the greater the value. */
 PROBITY_INLINE uint64_t probity_scope_minus(void)
 {
     return (0 - (uint64_t)probity_scope_frame_at()) << 16;
@@ -535,10 +537,10 @@ PROBITY_INLINE uint64_t probity_scope_frame_of(uint64_t minus)
     return (0 - minus / 65536) & (UINT64_MAX / 65536);
 }
 
-/* Where frames are linked: whether the links lead from this frame past that of the open scope, or
- * to another call in its place: then it does not belong to a caller. Reads only memory close above
- * this frame. Code that uses the frame pointer for something else breaks the links: then the return
- * address decides. */
+/* With linked frames: whether the links lead from this frame past that of the open scope, or to
+ * another call in its place: the open scope's frame then does not belong to a caller. Reads only
+ * memory close above this frame. If code uses the frame pointer for something else, the links are
+ * broken, and the return address decides. */
 PROBITY_INLINE int probity_scope_is_passed(uint64_t open, uint64_t minus)
 {
     uint64_t first = probity_scope_frame_of(minus), wanted = probity_scope_frame_of(open);
@@ -576,7 +578,7 @@ PROBITY_INLINE int probity_scope_is_suspect(uint32_t place, uint64_t minus)
     return probity_scope_may_be_over(probity_scope_frame[place].minus, minus);
 }
 
-/* Takes a place. The depth is set first, so that a signal handler in between takes another one. */
+/* Takes a place. Sets the depth first, so that a signal handler in between takes another place. */
 PROBITY_INLINE void probity_scope_take(uint32_t place, uint64_t minus, uint64_t where)
 {
     if (__builtin_expect(place >= PROBITY_SCOPE_FRAMES, 0)) {
@@ -638,8 +640,8 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 }
 
 #if PROBITY_SCOPE_NOTED
-/* A variable in the register in which a hook expects it. gcc keeps all variables of a coroutine in
- * memory, register variables too: the assembly loads them. */
+/* A variable in the register in which a hook expects it. gcc keeps all variables of a coroutine,
+ * even register variables, in memory: the assembly loads them. */
 #if defined(__cpp_impl_coroutine) && !defined(__clang__)
 #define PROBITY_SCOPE_IN(register_, ...) __VA_ARGS__
 #define PROBITY_SCOPE_OPERAND "+m"
@@ -715,7 +717,7 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
                        : PROBITY_NOTE_OF(__VA_ARGS__))
 #endif
 
-/* Runs when the scope's variable goes out of scope, for whatever reason. */
+/* Runs when the scope's variable goes out of scope, for any reason. */
 PROBITY_INLINE void
 probity_scope_leave(struct probity_scope_here *scope)
 {
@@ -754,8 +756,8 @@ probity_scope_returns(struct probity_scope_here *scope, const volatile void *ret
 }
 
 #ifndef PROBITY_MSVC
-/* FN_PARAM: whether to record it: if the function is recorded, or its level is at most the current
- * level of parameters. */
+/* FN_PARAM: whether to record it, that is, whether the function is recorded or its level is at most
+ * the current level of parameters. */
 PROBITY_INLINE int
 probity_scope_takes_parameters(struct probity_scope_here *scope, const char *in, int level,
                                int flags)
@@ -777,7 +779,7 @@ probity_scope_mark(struct probity_scope_here *scope, const char *in, uint32_t ki
 #ifdef __cplusplus
 }
 #if defined(__cpp_exceptions) && !defined(PROBITY_MSVC)
-/* A file that includes this and uses nothing of it needs no library. */
+/* A file that includes this header without using it needs no library. */
 extern "C" PROBITY_API void probity_scope_exceptions_by(void *(*find)(void)) PROBITY_OR_NULL;
 __attribute__((__constructor__(101))) static void probity_scope_uses_exceptions(void)
 {

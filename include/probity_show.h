@@ -33,7 +33,7 @@ enum { ELEMENTS_MAX = 16, SHOWN_BYTES = 1000 };
 
 /* ---- Text ----------------------------------------------------------------------------------- */
 
-/* Text of at most `bytes` bytes. Beyond that, used_ is bytes + 1. */
+/* Text of at most `bytes` bytes. If it is longer, used_ is bytes + 1. */
 class shown_text {
 public:
     shown_text(char *text, size_t bytes) : text_(text), bytes_(bytes), used_(0) {}
@@ -55,7 +55,7 @@ public:
     }
     void put(const char *text) { put(text, strlen(text)); }
 
-    /* Whole UTF-8 characters, followed by "..." if the text was cut. */
+    /* Appends whole UTF-8 characters, followed by "..." if the text was truncated. */
     std::string made() const
     {
         size_t length = used_;
@@ -90,7 +90,7 @@ inline size_t encode_utf8(uint32_t character, char bytes[4])
     return further + 1;
 }
 
-/* One character of text in quotes, escaped as in C. An escape sequence that does not fit whole is
+/* Appends one character of text in quotes, escaped as in C. An escape sequence that does not fit is
  * left out, and so is all text after it. */
 inline void put_escaped(shown_text &to, uint32_t character, char quote)
 {
@@ -110,7 +110,7 @@ inline void put_escaped(shown_text &to, uint32_t character, char quote)
     to.put(bytes, count);
 }
 
-/* The next character, which may be two units of UTF-16. */
+/* Reads the next character, which may be two units of UTF-16. */
 template <class Char> uint32_t next_character(const Char *text, size_t length, size_t *at)
 {
     uint32_t one = static_cast<uint32_t>(text[(*at)++]);
@@ -121,7 +121,7 @@ template <class Char> uint32_t next_character(const Char *text, size_t length, s
     return one;
 }
 
-/* UTF-8 is left as it is. */
+/* Leaves UTF-8 unchanged. */
 inline void put_quoted(shown_text &to, const char *text, size_t length)
 {
     to.put('"');
@@ -172,7 +172,7 @@ inline void put_integer(shown_text &to, probity_u128 value)
     put_unsigned(to, value);
 }
 
-/* With leading zeros. */
+/* Appends a number with leading zeros. */
 inline void put_digits(shown_text &to, uint64_t value, int digits)
 {
     char text[20];
@@ -211,7 +211,7 @@ inline void put_printed(shown_text &to, const char *text)
     }
 }
 
-/* The fewest digits that round-trip, as in `probity log`. */
+/* Appends the fewest digits that round-trip, as in `probity log`. */
 #ifdef PROBITY_MSVC
 using std::signbit;
 using std::trunc;
@@ -294,12 +294,13 @@ template <class Type> void insert_wide(std::ostream &stream, const Type &value)
     wide << value;
     const std::wstring made = wide.str();
     stream << utf8_of(made.data(), made.size());
-    stream.flags(wide.flags()); /* keeps changes by manipulators that only wide streams accept */
+    stream.flags(wide.flags()); /* keeps changes made by manipulators that only wide streams
+                                 * accept */
     stream.precision(wide.precision());
     stream.width(wide.width());
 }
 
-/* Which operator to use: for a pointer or an array, only one for exactly that type. */
+/* Selects the operator: for a pointer or an array, only one for exactly that type. */
 template <class Type>
 struct insertion_of
     : std::conditional<std::is_pointer<decayed<Type>>::value, own_insertion<decayed<Type>>,
@@ -318,8 +319,8 @@ template <> struct inserter<insertion::wide> {
     }
 };
 
-/* Calls `action`. Exceptions are caught here, so that they do not affect the program. Returns
- * whether there was none. */
+/* Calls `action`. Catches exceptions, so that they do not affect the program. Returns whether there
+ * were none. */
 template <class Action> bool is_done(const Action &action)
 {
 #if __cpp_exceptions
@@ -330,7 +331,7 @@ template <class Action> bool is_done(const Action &action)
 #if __cpp_exceptions
 #if defined(__GLIBCXX__) && !defined(PROBITY_MSVC)
     } catch (abi::__forced_unwind &) {
-        throw; /* cancellation of the thread; swallowing it would end the program */
+        throw; /* cancellation of the thread; catching it would end the program */
 #endif
     } catch (...) {
         return false;
@@ -347,7 +348,7 @@ template <class Type> void show(shown_text &to, const Type &value)
     shower<kind_of<plain<Type>>::value>::show(to, value);
 }
 
-/* The same; exceptions from anything but an operator<< are caught here. */
+/* The same, and catches exceptions from anything except an operator<<. */
 template <class Type> void show_or_say(shown_text &to, const Type &value)
 {
     if (!is_done([&to, &value] { show(to, value); }))
@@ -441,7 +442,7 @@ template <> struct shower<kind::wide_text_at> {
     }
 };
 
-/* Of char, wchar_t, char8_t, char16_t or char32_t. */
+/* Text of char, wchar_t, char8_t, char16_t or char32_t. */
 template <> struct shower<kind::text> {
     template <class Type> static void show(shown_text &to, const Type &text)
     {
@@ -567,7 +568,7 @@ template <> struct shower<kind::variant> {
 
 /* ---- Times ---- */
 
-/* The standard's suffix of a unit of num/den seconds. */
+/* The standard's suffix for a unit of num/den seconds. */
 inline void put_unit(shown_text &to, intmax_t num, intmax_t den)
 {
     static const struct {
@@ -628,7 +629,7 @@ inline void put_date(shown_text &to, int64_t day)
     put_digits(to, static_cast<uint64_t>(of_year - (153 * month + 2) / 5 + 1), 2);
 }
 
-/* ISO 8601, UTC. fraction: of the second, with `digits` digits. */
+/* Appends ISO 8601, UTC. fraction: that of the second, with `digits` digits. */
 inline void put_moment(shown_text &to, int64_t seconds, uint64_t fraction, int digits)
 {
     const int64_t day = (seconds >= 0 ? seconds : seconds - 86399) / 86400;
@@ -648,7 +649,7 @@ inline void put_moment(shown_text &to, int64_t seconds, uint64_t fraction, int d
     to.put('Z');
 }
 
-/* Number of decimals of 1/den; 6 if it does not terminate. */
+/* Returns the number of decimals of 1/den; 6 if it does not terminate. */
 constexpr int decimals_of(intmax_t den, int decimals = 0)
 {
     return den == 1              ? decimals
@@ -662,7 +663,7 @@ constexpr int64_t power_of_10(int exponent)
     return exponent == 0 ? 1 : 10 * power_of_10(exponent - 1);
 }
 
-/* A time of the system's clock, whose epoch is 1970. */
+/* A time of the system clock, whose epoch is 1970. */
 template <class Duration> void show_time(shown_text &to, const Duration &since, std::true_type)
 {
     enum : int { DIGITS = decimals_of(Duration::period::den) };
@@ -700,7 +701,7 @@ template <> struct shower<kind::time_point> {
 
 /* ---- Containers and tuples ---- */
 
-/* How many elements a container has beyond those shown, if this is known without counting. */
+/* Prints how many more elements a container has, if this is known without counting. */
 template <class Type>
 auto put_more(shown_text &to, const Type &value, size_t shown, int)
     -> void_of<decltype(static_cast<size_t>(value.size()))>

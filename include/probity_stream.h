@@ -14,7 +14,8 @@
 #include "probity.h"
 
 /* Values and streams are supported. If probity.h has reported an #error, this file is skipped. In C
- * with MSVC nothing runs when a variable goes out of scope, so FnTrace.h has no scopes there. */
+ * with MSVC, nothing can run when a variable goes out of scope, so FnTrace.h has no scopes
+ * there. */
 #if !defined(PROBITY_REFUSED) && !(defined(PROBITY_MSVC) && !defined(__cplusplus))
 #define PROBITY_HAS_VALUES 1
 #endif
@@ -29,7 +30,7 @@ namespace probity_fn {
 
 /* ---- Inserting one value -------------------------------------------------------------------- */
 
-/* Text without quotes. */
+/* Writes text without quotes. */
 inline void insert_text(std::ostream &stream, const char *text, size_t length)
 {
     stream << std::string(text, length);
@@ -50,7 +51,7 @@ inline void insert_text(std::ostream &stream, const char8_t *text, size_t length
 }
 #endif
 
-/* Inserts by kind. A value that no stream accepts is shown as it is in a container. */
+/* Inserts by kind. A value that no stream accepts is shown the same as in a container. */
 template <kind which> struct stream_inserter {
     template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
@@ -69,7 +70,7 @@ template <> struct stream_inserter<kind::printed> {
     }
 };
 
-/* By the stream's own operators, with its format flags. */
+/* Inserts with the stream's own operators, using its format flags. */
 struct number_inserter {
     template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
@@ -201,7 +202,8 @@ public:
         return *this;
     }
 
-    /* Removes one line feed at the end: usual in output to std::cout, but not part of a message. */
+    /* Removes one line feed at the end: it is usual in output to std::cout, but not part of a
+     * message. */
     std::string text() const
     {
         std::string made = stream_.str();
@@ -219,7 +221,7 @@ private:
 
 /* `start() << x` is a `first` if x is one value, and a text_stream if x is a << b. If x contains an
  * operator that binds less tightly than <<, it is the result of that operator: FN_OUTPUT(a == b),
- * FN_OUTPUT(a ? b : c). Values are held by reference: the whole must be one full expression. */
+ * FN_OUTPUT(a ? b : c). Values are held by reference: everything must be one full expression. */
 template <class Type> struct first {
     const Type &value;
 
@@ -238,8 +240,7 @@ struct start {
     template <class Type> first<Type> operator<<(const Type &value) const { return {value}; }
 };
 
-/* The warning belongs at the caller's operator, and the compiler gives it there for plain
- * values. */
+/* The warning belongs at the caller's operator, where the compiler gives it for plain values. */
 #ifndef PROBITY_MSVC
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"

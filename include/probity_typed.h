@@ -18,9 +18,9 @@
  * progress and may be reused once the work has ended. An object id identifies a lock or a queue;
  * its address is suitable. Names are string literals.
  *
- * All are statements. Any thread, signal handlers too; errno is untouched. A hit takes 40 or 48
- * bytes in its thread's chunk instead of 8. While not recording, each is one predicted branch; in
- * profile mode all are off. If PROBITY_DISABLE is defined before the include, they compile to
+ * All are statements. Any thread, even in a signal handler; errno is untouched. A hit takes 40 or
+ * 48 bytes in its thread's chunk instead of 8. While not recording, each is one predicted branch;
+ * in profile mode all are off. If PROBITY_DISABLE is defined before the include, they compile to
  * nothing and their arguments are not evaluated.
  */
 #ifndef PROBITY_TYPED_H
@@ -43,12 +43,12 @@ enum probity_role {
     PROBITY_ROLE_QUEUE_PUT = 4,     /* before putting the item, while no other thread can have it */
     PROBITY_ROLE_QUEUE_GET = 5,     /* after getting the item */
     PROBITY_ROLE_REQUEST_BEGIN = 6, /* the work arrives */
-    PROBITY_ROLE_REQUEST_END = 7,   /* it is done or abandoned */
+    PROBITY_ROLE_REQUEST_END = 7,   /* the work is done or abandoned */
     /* Calls to the C library (doc/calls.md). */
     PROBITY_ROLE_CONDITION_WAIT = 8, /* before waiting for something that no thread holds;
                                         correlation: the lock released meanwhile, or 0 */
-    PROBITY_ROLE_WOKEN = 9,          /* after that; correlation: 0, or an error number */
-    PROBITY_ROLE_NOTIFY = 10,        /* before waking; correlation: how many threads at most */
+    PROBITY_ROLE_WOKEN = 9,          /* after that wait; correlation: 0, or an error number */
+    PROBITY_ROLE_NOTIFY = 10,        /* before waking; correlation: maximum number of threads */
     PROBITY_ROLE_LOCK_MADE = 11,
     PROBITY_ROLE_LOCK_GONE = 12,
     PROBITY_ROLE_ALLOCATE = 13,      /* object: the address; correlation: bytes requested */
@@ -81,7 +81,7 @@ PROBITY_API void probity_hit_at_slow(uint32_t number, uint32_t flags, uint64_t c
                                      uint64_t object, uint64_t place) PROBITY_COLD;
 PROBITY_API uint32_t probity_site_declare(struct probity_site *site) PROBITY_COLD;
 
-/* The constant `flags` determines the length of the record. Costs two to four stores more than
+/* The constant `flags` determines the length of the record. Takes two to four stores more than
  * probity_hit(). */
 PROBITY_INLINE void
 probity_hit_with(uint32_t number, uint32_t flags, uint64_t correlation, uint64_t object)
@@ -177,7 +177,7 @@ probity_site_hit_at(struct probity_site *site, uint32_t flags, uint64_t correlat
 #ifdef __cplusplus
 }
 
-/* Templates need C++ linkage even if the include is inside extern "C". */
+/* Templates need C++ linkage, even if the include is inside extern "C". */
 extern "C++" {
 template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type *pointer)
 {
@@ -279,8 +279,8 @@ template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type number)
                     PROBITY_ROLE_REQUEST_END, PROBITY_WITH_CORRELATION, request, 0)
 
 /* A message with this correlation id to another process or host, and its arrival there. Both sides
- * use the same name for messages of one kind and direction. Clocks of hosts are aligned by them:
- * record each message that is sent, before it can be received, and no message twice. */
+ * use the same name for messages of one kind and direction. The clocks of hosts are aligned with
+ * these hits: record each message that is sent, before it can be received, and no message twice. */
 #define PROBITY_SEND(name, request)                                                                \
     PROBITY_X_NAMED(name ":send", name "__send",                                                   \
                     PROBITY_ROLE_SEND, PROBITY_WITH_CORRELATION, request, 0)

@@ -8,7 +8,7 @@
  *     bpftrace -e 'usdt:./prog:probity:function_enter { @[str(arg0)] = count(); }' -c ./prog
  *
  *     Name             Arguments                                         Of
- *     function_enter   const char * function's name, int level           FN_FUNC and its relatives
+ *     function_enter   const char * function's name, int level           FN_FUNC and similar
  *     function_leave   const char * function's name                      the same, however left
  *     probe_7          uint32_t 7                                        PROBITY_PROBE(7)
  *     probe            uint32_t number                                   PROBITY_PROBE(n), LogEvent
@@ -16,13 +16,12 @@
  *     NAME             none                                              PROBITY_PROBE_NAMED
  *     NAME__put ...    uint64_t correlation id, object id                PROBITY_QUEUE_PUT ...
  *
- * An id that a probe does not have is 0.
- * The provider is "probity", or PROBITY_USDT_PROVIDER, a string literal. A marker is a no-op
- * instruction of five bytes (AArch64: four); its arguments are in registers or memory. It is
- * executed whether or not anything is recorded, at any level. Parameters of functions, and
- * messages, are not arguments, because they are evaluated only if they are recorded. A name must
- * not contain a percent sign, and tools may refuse names with characters other than letters, digits
- * and underscores. With -masm=intel tools cannot read the arguments.
+ * An id that a probe does not have is 0. The provider is "probity", or PROBITY_USDT_PROVIDER, a
+ * string literal. A marker is a no-op instruction of five bytes (AArch64: four); its arguments are
+ * in registers or memory. It is executed at any level, whether or not anything is recorded.
+ * Parameters of functions, and messages, are not arguments, because they are evaluated only if they
+ * are recorded. A name must not contain a percent sign, and tools may reject names with characters
+ * other than letters, digits and underscores. With -masm=intel, tools cannot read the arguments.
  *
  * For the layout of the notes, see SystemTap's wiki (UserSpaceProbeImplementation).
  */
@@ -41,8 +40,8 @@
 #error "PROBITY_USDT: there are no markers for this CPU (x86-64 and AArch64)"
 #endif
 
-/* A marker. The variable arguments are its asm operands. The second section shows tools by how much
- * a prelinked file was moved. */
+/* A marker. The variable arguments are its asm operands. From the second section, tools determine
+ * by how much a prelinked file was moved. */
 #define PROBITY_USDT_MARK(name, arguments, ...)                                                    \
     __asm__ __inline__ volatile(                                                                   \
         ".Lprobity_mark%=:\n\t" PROBITY_USDT_NOP "\t.pushsection .note.stapsdt, \"?\", %%note\n"   \
@@ -76,8 +75,8 @@
                       PROBITY_USDT_PLACE(correlation), PROBITY_USDT_PLACE(object),                 \
                       PROBITY_USDT_PLACE(PROBITY_CAST(uint32_t, number)))
 
-/* Reads the name, because tracers in the kernel cannot read a page that the program has not
- * touched. */
+/* Reads the name, because tracers in the kernel cannot read a page that the program has not yet
+ * accessed. */
 #define PROBITY_USDT_ENTER(name, level)                                                            \
     PROBITY_USDT_TOUCH(name);                                                                      \
     PROBITY_USDT_MARK("function_enter", PROBITY_USDT_LONG(0) " " PROBITY_USDT_WORD(1),             \

@@ -5,7 +5,8 @@
  *
  * A value is evaluated once, into a local variable. If all values are recorded as their bytes
  * ("fixed": integers, bool, enums, float, double, pointers), they are stored directly in the
- * record; else they are passed to probity_values_slow(), which copies texts and calls formatters.
+ * record; otherwise they are passed to probity_values_slow(), which copies texts and calls
+ * formatters.
  *
  * Both languages define, for an expression x and its variable n:
  *   FN_X_CHECK_TYPE(x)  compile-time error for an unsupported type
@@ -59,7 +60,8 @@ enum probity_type {
 };
 
 /* Whether the source text of an argument is a string literal, "..." or L"...". If its type is also
- * an array, it is one: the format then contains the value, and nothing is recorded. */
+ * an array, the argument is a literal: the format then contains the value, and nothing is
+ * recorded. */
 #define FN_X_LOOKS_LITERAL(x) ((#x)[0] == '"' || ((#x)[0] == 'L' && (#x)[1] == '"'))
 
 /* For FN_BYTES: memory that may be unreadable. */
@@ -83,7 +85,7 @@ __extension__ typedef unsigned __int128 probity_u128;
 #endif
 #define FN_USER_TYPE(type, formatter) type : formatter,
 
-/* The comma makes a pointer of an array and leaves a struct unchanged. */
+/* The comma turns an array into a pointer, and leaves a struct unchanged. */
 #define FN_X_TYPEOF(x) __typeof__((void)0, (x))
 #define FN_X_IS_ARRAY(x)                                                                           \
     (!__builtin_types_compatible_p(__typeof__(x), FN_X_TYPEOF(x)) && !FN_X_IS_ATOMIC(x))
@@ -136,13 +138,13 @@ __extension__ typedef unsigned __int128 probity_u128;
                struct probity_bytes: PROBITY_TYPE_BYTES,                                           \
                default: PROBITY_TYPE_POINTER + (is_array) * PROBITY_TYPE_ARRAY))
 
-/* Whether the size of x is no constant: of the two pointers' types, that of the second is chosen if
- * the first is a null pointer constant. */
+/* Whether the size of x is not a constant: of the two pointers' types, that of the second is chosen
+ * if the first is a null pointer constant. */
 #define FN_X_IS_VARIABLE(x)                                                                        \
     _Generic(1 ? (void *)(0 * sizeof(__typeof__(x))) : (int *)0, int *: 0, default: 1)
 
-/* Sizes of arrays: in a constant of an enum, clang rejects a compound literal. A typedef of the
- * value's type would evaluate it again if that is a variable-length array. */
+/* Sizes of arrays: clang rejects a compound literal in a constant of an enum. A typedef of the
+ * value's type would evaluate the value again if the type is a variable-length array. */
 #define FN_X_FACTS(n, x)                                                                           \
     typedef char fn_x_array_##n[1 + FN_X_IS_ARRAY(x) + FN_X_IS_VARIABLE(x)];                       \
     typedef char fn_x_type_##n[FN_X_TYPE_IN(x, FN_X_ARRAY(n))];
@@ -168,7 +170,8 @@ __extension__ typedef unsigned __int128 probity_u128;
     FN_X_CHECK_TYPE(x)                                                                             \
     __extension__ __auto_type n = __builtin_choose_expr(                                           \
         FN_X_VARIABLE(n), FN_X_WHERE(n, x), ((void)0, (x)));
-/* The address of a variable-length array, which has its size: sizeof would evaluate x again. */
+/* The address of a variable-length array, which has the array's size: sizeof would evaluate x
+ * again. */
 #define FN_X_WHERE(n, x) (&__builtin_choose_expr(FN_X_VARIABLE(n), (x), *(char *)0))
 #define FN_X_BYTES(n, x)                                                                           \
     (FN_X_VARIABLE(n) ? sizeof(*__builtin_choose_expr(FN_X_VARIABLE(n), n, (char *)0))             \
@@ -184,7 +187,7 @@ __extension__ typedef unsigned __int128 probity_u128;
          ? PROBITY_AT_POINTER                                                                      \
          : PROBITY_AT_VALUE)
 
-/* The formatter of x, or NULL of the right type. */
+/* The formatter of x, or NULL with the right type. */
 #define FN_X_FORMATTER_OF(x)                                                                       \
     _Generic(FN_X_FORMATTER(x), probity_formatter *: FN_X_FORMATTER(x),                            \
              default: (probity_formatter *)0)
@@ -213,11 +216,12 @@ struct integer_type
                                                          : 4) +
                                    (Type(-1) > Type(0) ? 1 : 0))> {};
 
-/* Arrays are marked. */
+/* Arrays are marked as such. */
 template <class Type, uint8_t which>
 using type_at = type_is<which + (std::is_array<Type>::value ? PROBITY_TYPE_ARRAY : 0)>;
 
-/* The type of Type, without const, volatile and reference, which is of kind `which`. */
+/* The type, in the format, of Type, which has no const, volatile or reference and is of kind
+ * `which`. */
 template <class Type, kind which = kind_of<Type>::value>
 struct type_in : type_is<PROBITY_TYPE_TEXT> {};
 template <class Type> struct type_in<Type, kind::none> : type_is<0> {};
@@ -274,7 +278,7 @@ template <class Given> constexpr uint8_t type_of()
 #define PROBITY_X_INLINE inline __attribute__((__always_inline__, __no_instrument_function__))
 #endif
 
-/* What is recorded for a fixed value: the value or, of a wrapper, the value inside. */
+/* The part of a fixed value that is recorded: the value or, for a wrapper, the value inside. */
 template <class Type, kind which = kind_of<Type>::value> struct held {
     using type = decayed<Type>;
     template <class Given> static PROBITY_X_INLINE type get(const Given &value) { return value; }
@@ -308,7 +312,7 @@ template <class Type> struct held<Type, kind::reference> {
     }
 };
 
-/* Whether the bytes of the object are those that are recorded. */
+/* Whether the object's own bytes are recorded. */
 template <class Given> constexpr bool is_as_it_is()
 {
     return is_fixed(type_of<Given>()) && !std::is_array<plain<Given>>::value &&
@@ -371,7 +375,7 @@ template <class Type> const void *address_of(const Type &value)
 
 template <class Type> probity_value describe(const Type &value);
 
-/* Formats, or copies bytes, or neither. */
+/* Formats the value, copies its bytes, or does neither. */
 template <class Type, bool is_formatted = type_in<Type>::value == PROBITY_TYPE_TEXT,
           bool is_copied = is_fixed(type_in<Type>::value) && !is_as_it_is<Type>()>
 struct formatter_of {

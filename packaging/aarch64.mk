@@ -2,17 +2,17 @@
 # Makefile.
 
 AARCH64       ?= $(BUILD)/aarch64
-# armv8-a has no atomic instructions except pairs of load and store; armv8.1-a has.
+# armv8-a has no atomic instructions except pairs of load and store; armv8.1-a has others.
 AARCH64_MARCH ?= armv8-a
-# What the targets aarch64 and aarch64-programs build.
+# Built by the targets aarch64 and aarch64-programs.
 AARCH64_ALL      ?= all
 AARCH64_PROGRAMS ?= test-programs
 AARCH64_ROOT  := $(BUILD)/aarch64-root
 AARCH64_LIBRARIES := $(AARCH64_ROOT)/usr/lib/aarch64-linux-gnu
 AARCH64_PACKAGES  := libjansson-dev libdw-dev libsqlite3-dev libprotobuf-c-dev zlib1g-dev libcmocka-dev libstdc++6
-# What qemu does not implement, for test programs.
+# Replacements for what qemu does not implement, for test programs.
 AARCH64_SHIM  := $(AARCH64)/obj/emulated_madvise.o
-# qemu finds the libraries of the root; no run path is needed.
+# qemu finds the libraries in the root directory; no run path is needed.
 AARCH64_MAKE = $(MAKE) --no-print-directory BUILD='$(AARCH64)' \
     CC='aarch64-linux-gnu-gcc -march=$(AARCH64_MARCH)' CXX='aarch64-linux-gnu-g++ -march=$(AARCH64_MARCH)' \
     AR=aarch64-linux-gnu-ar OBJCOPY=aarch64-linux-gnu-objcopy NM=aarch64-linux-gnu-nm \

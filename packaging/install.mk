@@ -1,8 +1,8 @@
-# What `make install` puts where. Included by the Makefile, which sets the variables.
+# Where `make install` puts each file. Included by the Makefile, which sets the variables.
 
 CMAKE_DIR := $(LIBDIR)/cmake/Probity
 PKGCONFIG_DIR := $(LIBDIR)/pkgconfig
-# Headers are in a separate directory: other packages may have a Logger.h or FnTrace.h too.
+# Headers are in a separate directory: other packages may have a Logger.h or FnTrace.h, too.
 HEADER_DIR := $(INCLUDEDIR)/probity
 MAN_PAGES := $(wildcard man/*.1 man/*.3 man/*.7)
 # An installed tree may be moved, so its files refer to each other by relative paths.
@@ -16,7 +16,7 @@ SUBSTITUTE = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@SHARED@|$(SHARED)|g' -e 's
     -e "s|@CMAKE_TO_LIBDIR@|$(call way,$(CMAKE_DIR),$(LIBDIR))|g" \
     -e "s|@CMAKE_TO_HEADERDIR@|$(call way,$(CMAKE_DIR),$(HEADER_DIR))|g"
 
-# Every file of an installation, for uninstall.
+# All files of an installation, for uninstall.
 INSTALLED = $(BINDIR)/probity $(addprefix $(HEADER_DIR)/,$(notdir $(wildcard include/*.h))) \
     $(addprefix $(LIBDIR)/,libprobity.a $(SHARED) $(SONAME) libprobity.so pkgconfig/probity.pc pkgconfig/probity-dumps.pc) \
     $(addprefix $(LIBDIR)/,libprobity-print.a $(PRINT_SHARED) $(PRINT_SONAME) libprobity-print.so \

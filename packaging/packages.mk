@@ -7,7 +7,7 @@ PUBLIC_HEADERS := $(sort $(wildcard include/*.h))
 print-lib-sources:
 	@printf '%s\n' $(sort $(LIB_SRC))
 
-# This is CMake's only list of the library's sources.
+# CMake's only list of the library's sources.
 cmake-sources: ## Write packaging/sources.cmake, the library's sources as CMakeLists.txt reads them
 	@{ echo '# Made by `make cmake-sources`.'; echo 'set(PROBITY_SOURCES'; \
 	    printf '  %s\n' $(sort $(LIB_SRC)) | sed '$$s/$$/)/'; } > packaging/sources.cmake
@@ -24,7 +24,7 @@ dist: $(PAGE) ## Make the release tarball, which includes the page of `probity v
 	$(if $(V),,@)tools/dist.sh $(VERSION) $(PAGE) $(DIST)
 	@echo '  DIST $(DIST)'
 
-# DEB_BUILD names a build to package, instead of one with Debian's compiler flags.
+# DEB_BUILD names a build to package, instead of a build with Debian's compiler flags.
 DEB_BUILD ?= $(BUILD)/deb/build
 DEB_OUT ?= $(BUILD)/deb
 deb: ## Make Debian packages in BUILD/deb (needs dpkg-dev)

@@ -21,14 +21,15 @@ WINDOWS_DLL := $(WINDOWS)/bin/libprobity.dll
 WINDOWS_LIB := $(WINDOWS)/lib/libprobity.a
 
 
-# The sources of SQLite and protobuf-c are downloaded, since Debian has neither for mingw-w64. Without one, the
-# commands and formats that need it are replaced by messages, too.
+# The sources of SQLite and protobuf-c are downloaded, since Debian has neither for mingw-w64.
+# Without one, the commands and formats that need it are replaced with messages, too.
 WINDOWS_SQLITE := $(WINDOWS)/sqlite3
 WINDOWS_HAS_SQLITE := $(wildcard $(WINDOWS_SQLITE)/sqlite3.c)
 WINDOWS_PROTOBUF := $(WINDOWS)/protobuf-c
 WINDOWS_HAS_PROTOBUF := $(wildcard $(WINDOWS_PROTOBUF)/protobuf-c/protobuf-c.c)
-# probity.exe: commands that need a library without a mingw-w64 package, or what only Linux has,
-# are replaced by messages (doc/porting.md). It does not need libprobity.dll, and does not record itself.
+# probity.exe: commands that need a library without a mingw-w64 package, or features that only Linux
+# has, are replaced with messages (doc/porting.md). It does not need libprobity.dll, and does not
+# record itself.
 WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
 WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c launch.c preload.c program_file.c sched_dumps.c \
         terminal.c) \
@@ -47,7 +48,7 @@ WINDOWS_WITHOUT := $(addprefix -DPROBITY_WITHOUT_,DLOPEN PROGRAMS FORK SIGNALS D
 $(WINDOWS_TOOL_OBJ) $(WINDOWS_PROTO_OBJ): private WINDOWS_FLAGS += -isystem $(WINDOWS_SYSTEM)/tool $(WINDOWS_WITHOUT) $(TOOL_FLAGS) \
     $(if $(WINDOWS_HAS_SQLITE),-isystem $(WINDOWS_SQLITE) -Dsqlite3_system_errno=probity_sqlite_errno) \
     $(if $(WINDOWS_HAS_PROTOBUF),-isystem $(WINDOWS_PROTOBUF) -I$(GENERATED))
-# A library that has been downloaded meanwhile changes what is compiled.
+# A library that was downloaded in the meantime changes what is compiled.
 $(WINDOWS)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(WINDOWS_FLAGS) $(WINDOWS_WITHOUT) $(TOOL_FLAGS)' | cmp -s - $@ || echo '$(WINDOWS_FLAGS) $(WINDOWS_WITHOUT) $(TOOL_FLAGS)' > $@
@@ -56,7 +57,7 @@ WINDOWS_LIBRARY_OBJ := $(if $(WINDOWS_HAS_SQLITE),$(WINDOWS)/obj/sqlite3.o) \
     $(if $(WINDOWS_HAS_PROTOBUF),$(WINDOWS)/obj/protobuf-c.o)
 $(filter $(WINDOWS)/obj/src/exports/%,$(WINDOWS_TOOL_OBJ)): | $(if $(WINDOWS_HAS_PROTOBUF),$(PROTO_HEADERS))
 
-# What is missing is reported, and left out.
+# Missing libraries are reported, and the features that need them are left out.
 WINDOWS_SOURCES := tools/library_source.sh sqlite $(WINDOWS_SQLITE) || \
     echo "without SQLite: no \`runs\`, no SQLite exports"; \
     tools/library_source.sh protobuf-c $(WINDOWS_PROTOBUF) || \

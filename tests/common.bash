@@ -8,18 +8,18 @@ SPOOL=$(mktemp -d /dev/shm/probity-test.XXXXXX)
 export PROBITY_SPOOL_DIR=$SPOOL
 unset PROBITY_OUT
 failures=0
-# For programs that a test compiles itself and links with sanitized libraries.
+# For programs that a test compiles and links with sanitized libraries.
 # shellcheck disable=SC2034
 SANITIZE_FLAG=${SANITIZE:+-fsanitize=$SANITIZE}
 
-# Compiles to an object file, by way of the compiler cache, if there is one (tools/test_one.sh): for
+# Compiles to an object file through the compiler cache, if there is one (tools/test_one.sh): for
 # sources that are the same in each run. The command has -MD, and names no file in the test's
 # directory by its full path.
 compile_cached() {
     env -u CCACHE_DISABLE CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1 "$@"
 }
 
-# Ends the jobs of a script that ends early, even if they are stopped.
+# Ends the jobs of a script that ends early, even if these are stopped.
 end_jobs() {
     local job
     for job in $(jobs -r -p) $(jobs -s -p); do
@@ -34,12 +34,12 @@ cd "$WORK"
 fail() {
     echo "FAILED: $*" >&2
     failures=$((failures + 1))
-    # A caller that only needs to know whether a test fails does not wait for the rest.
+    # A caller that only needs to know whether a test fails does not wait for the rest of it.
     [ -z "${STOP_AT_FIRST:-}" ] || exit 1
 }
 
-# Whether this job is still running. `kill -0` cannot answer that: once the job has ended, its
-# process id may belong to another process, which a signal would hit.
+# Whether this job is still running. `kill -0` is no substitute: once the job has ended, its process
+# id may belong to another process.
 is_running() {
     [[ $'\n'$(jobs -r -p)$'\n' == *$'\n'"$1"$'\n'* ]]
 }
@@ -54,7 +54,7 @@ has_stopped() {
     ! grep -hs '^State:' "/proc/$1"/task/*/status | grep -qv '[TZ]'
 }
 
-# Stops a job. A thread that is running on another CPU, such as one that answers requests, goes on
+# Stops a job. A thread that is running on another CPU, such as one that handles requests, continues
 # for a moment after the signal was sent.
 stop_process() {
     signal_job STOP "$1" || return 0
@@ -62,7 +62,7 @@ stop_process() {
 }
 
 # Waits until a command succeeds. $1 a job whose end also ends the wait, then the command. The only
-# time limit is that of the test, because a machine may be arbitrarily slow.
+# time limit is the test's, because a machine may be arbitrarily slow.
 wait_until() {
     local job=$1 pause=$WORK/.pause.$BASHPID turn=0
     local seconds=(0.02 0.02 0.03 0.03 0.04 0.05 0.06 0.08 0.1)
@@ -71,15 +71,15 @@ wait_until() {
     mkfifo "$pause"
     until "$@"; do
         is_running "$job" || { rm -f "$pause"; "$@"; return; }
-        # Starts no process, unlike sleep: nothing is ever written to it.
+        # Waits without starting a process, unlike sleep: nothing is ever written to it.
         read -r -t "${seconds[turn]}" <> "$pause" || true
         ((turn == 8)) || turn=$((turn + 1))
     done
     rm -f "$pause"
 }
 
-# Waits until a file has contents, and ends the test if the job ends without writing any: what
-# follows would wait for that job, too. $1 job, $2 file, $3 file with the job's messages (optional)
+# Waits until a file has contents. Ends the test if the job ends without writing any, because later
+# steps would wait for that job, too. $1 job, $2 file, $3 file with the job's messages (optional)
 await_file() {
     wait_until "$1" test -s "$2" && return
     fail "nothing in $2 when its program ended: $(tail -n 5 "${3:-/dev/null}")"
@@ -103,8 +103,8 @@ unfollowed() {
     echo "left out under the thread sanitizer: $1: $2"
 }
 
-# The forms of a program that a script runs: with the static library and with the shared one, or, if
-# LINKED is set, with one of them. $1 program
+# The variants of a program that a script runs: with the static library and with the shared one, or,
+# if LINKED is set, only with that one. $1 program
 forms_of() {
     case ${LINKED:-both} in
         static) echo "$1" ;;
@@ -113,7 +113,7 @@ forms_of() {
     esac
 }
 
-# The file "expected" (what the program says it recorded) and the given traces must agree, hit by
+# The file "expected" (the hits that the program printed) and the given traces must agree, hit by
 # hit. $1 description; CHECK: options of check_hits
 same_hits() {
     local what=$1
@@ -137,7 +137,7 @@ no_leftovers() {
     [ -z "$left" ] || fail "$1: spool files left over: $left"
 }
 
-# $1 description: at most one line on stderr (file "errors")
+# Checks that there is at most one line on stderr (file "errors"). $1 description
 quiet() {
     [ "$(wc -l < errors)" -le 1 ] || fail "$1: more than one line on stderr: $(cat errors)"
 }

@@ -1,4 +1,4 @@
-# Sourced by scripts that print "N passed, N failed" at the end: checks that are counted.
+# Checks that are counted, for scripts that print "N passed, N failed" at the end. Sourced.
 # shellcheck shell=bash
 passed=0 failed=0
 

@@ -3,7 +3,7 @@
 #   awk -v version=0.2.0 -f tools/amalgamate.awk src/base/error.c ... > probity.c
 #
 # Internal headers are inserted once, at their first include; system headers are all at the top;
-# public ones stay includes. Static names that occur in several files are prefixed with the file's
+# public ones remain includes. Static names that occur in several files are prefixed with the file's
 # name. The result depends only on the sources and their order.
 
 function fail(message)
@@ -63,7 +63,7 @@ function classify(file, n, line, depth,    name)
 # ---- Tokens: an identifier or number, a literal, a comment, space, or one character -------------
 
 # Cuts the next token off `rest` and sets `token` and `kind`: "word", "text", "space" or "sign". A
-# comment is space; `in_comment` says that it continues on the next line.
+# comment is space; `in_comment` is set if it continues on the next line.
 function next_token()
 {
     if (in_comment) {
@@ -137,7 +137,7 @@ function forget_shared_tags(    i, key, part, definer)
     }
 }
 
-# Whether a header that the file includes mentions the tag.
+# Returns whether a header that the file includes mentions the tag.
 function is_mentioned(file, tag_,    list, i, n)
 {
     n = split(includes[file], list, " ")
@@ -244,7 +244,7 @@ function scan_declaration(file)
         words = words " " token
 }
 
-# Names that are not static are unique in the library anyway, except typedefs.
+# Names that are not static are unique in the library, except typedefs.
 function keep_name(file)
 {
     if (is_static || words ~ /^ typedef /)

@@ -7,7 +7,7 @@ export LC_ALL=C
 umask 022
 cd "$(dirname "$0")/.."
 tree=$PWD
-build=${1:?usage: build_deb.sh BUILD OUT} # spelled as make spells it, or flags would differ
+build=${1:?usage: build_deb.sh BUILD OUT} # spelled as in make, or flags would differ
 mkdir -p "${2:?usage: build_deb.sh BUILD OUT}"
 out=$(realpath "$2")
 work=$out/work
@@ -27,7 +27,7 @@ SOURCE_DATE_EPOCH=$(date -d "$(field Date)" +%s)
 export SOURCE_DATE_EPOCH
 library=usr/lib/$machine
 
-# $1 package, then the parts of the installed tree that it gets
+# $1 package, then the parts of the installed tree that it contains
 take() {
     local package=$1 path
     shift
@@ -54,8 +54,8 @@ split_installation() {
     chmod 644 "libprobity0/$library"/lib*.so.*.*.*
 }
 
-# Every package has copyright, changes, checksums, and a control file with its dependencies.
-# $1 package
+# Adds what every package has: copyright, changes, checksums, and a control file with its
+# dependencies. $1 package
 add_metadata() {
     local package=$1
     mkdir -p "$package/DEBIAN" "$package/usr/share/doc/$package"
@@ -68,8 +68,8 @@ add_metadata() {
     dpkg-gencontrol -p"$package" -P"$package" -Tdebian/substvars
 }
 
-# An object that refers to the functions of the libraries that the tool loads at their first use.
-# dpkg-shlibdeps does not see these libraries in the tool.
+# An object that refers to the functions of the libraries that the tool loads on first use.
+# dpkg-shlibdeps does not find these libraries in the tool.
 make_loaded() {
     printf '%s\n' '#include "store/sqlite.h"' '#include "symbols/elfutils.h"' \
         '#define ADDRESS(name) (void *)name,' \

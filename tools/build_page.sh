@@ -20,7 +20,7 @@ rm -rf src
 cp -R "$tree/view/bundle.mjs" "$tree/view/src" .
 node bundle.mjs page.html
 mkdir -p "$(dirname "$out")"
-# An unchanged page keeps its modification time, so that nothing is rebuilt for it.
+# An unchanged page keeps its modification time, so that nothing is rebuilt because of it.
 if cmp -s page.html "$out"; then
     echo "page: $name is up to date"
 else

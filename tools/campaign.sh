@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the campaigns of doc/reliability.md. `make campaign` calls it; without arguments all parts
-# run, in order of names. After an interruption it resumes: each part keeps the steps that it has
-# completed, and its counts, in $BUILD/campaign/NAME/.
+# Runs the campaigns of doc/reliability.md. Called by `make campaign`; without arguments all parts
+# run, in the order of their names. After an interruption it resumes: each part stores its completed
+# steps and its counts in $BUILD/campaign/NAME/.
 #
 #   tools/campaign.sh [PART...]         run tests/campaign/PART.sh; status 1 if one found a fault
 #   tools/campaign.sh --paste [PART...] write the figures of parts into doc/reliability.md
@@ -71,7 +71,7 @@ run_part() {
     local part=$1 directory=$BUILD/campaign/$1 status=0 started=$SECONDS
     mkdir -p "$directory"
     echo "campaign: $part"
-    # Figures that are pasted later state which version of the sources they are from.
+    # Figures that are pasted later name the version of the sources from which they are.
     printf '%s; %s; commit %s%s.\n' "$(machine)" "$(date -u +%F)" \
         "$(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown)" \
         "$(git diff --quiet HEAD 2> /dev/null || echo ' with changes')" > "$directory/where"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Compiles each public header alone, and a file that uses every probe macro, as C11 and C++11 to
-# C++20, with gcc and clang and the warnings that the project promises. Exit status 1 if a compiler
-# complains, or if an unsupported standard or platform is not refused in one line. SHARE=N: only one
-# in N of the compilations that must succeed, chosen at random; by default all.
+# C++20, with gcc and clang and the warnings that the project promises to avoid. Exit status 1 if a
+# compiler reports anything, or if an unsupported standard or platform is not rejected with one
+# message. SHARE=N: only one in N of the compilations that must succeed, chosen at random; by
+# default all.
 set -eu
 directory=$(mktemp -d)
 trap '[[ $BASHPID != $$ ]] || rm -rf "$directory"' EXIT
@@ -22,8 +23,8 @@ compile() {
     fi
 }
 
-# In the oldest and the newest standards; with flags, each compiler checks C++ in one of them, at
-# random. $1 file, then flags
+# In the oldest and the newest standards; with flags, each compiler checks C++ in a random one of
+# them. $1 file, then flags
 compile_everywhere() {
     compile gcc c c11 "$@"
     compile clang c c11 "$@"
@@ -62,7 +63,7 @@ compile_as_cxx_between() {
 # Source that uses every macro.
 cp tests/tool/headers/* "$directory"
 
-# In both orders, so that none needs what another one includes.
+# In both orders, so that neither header depends on includes of the other.
 for header in include/*.h; do
     name=$(basename "$header")
     printf '#include "%s"\n#include "%s"\n' "$name" "$name" > "$directory/alone.c"
@@ -83,7 +84,7 @@ compile_everywhere "$directory/typed.c" -DPROBITY_USDT
 compile_as_cxx "$directory/user.cc"
 compile_as_cxx_between "$directory/user.cc"
 
-# Every macro of FnTrace.h, as statements of both languages; with nothing compiled in too.
+# Every macro of FnTrace.h, as statements of both languages; with nothing compiled in, too.
 {
     echo '#define FN_INSTRUMENT'
     echo '#define FN_USER_TYPES FN_USER_TYPE(struct user_rect *, user_format)'
@@ -132,7 +133,7 @@ refuse() {
     fi
 }
 
-# Probes alone work with older standards too; those are not refused.
+# Probes alone work with older standards, too; those are not rejected.
 accept() {
     checked=$((checked + 1))
     if ! "$1" -x "$2" -Iinclude -fsyntax-only -Wall -Werror "${@:4}" "$3"; then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs into an empty directory, moves it elsewhere and builds a small program against it as a
 # user would: with pkg-config (shared and fully static) and with CMake's find_package, in C and in
-# C++; each must record and be read by the installed tool. Then uninstall must leave no file. Exit
-# status 1 if a check fails. BUILD names the build directory to install from.
+# C++; each must record, and the installed tool must read its trace. Then uninstall must leave no
+# file. Exit status 1 if a check fails. BUILD names the build directory to install from.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares what `probity COMMAND --help` prints with the manual page and with the completions for
-# bash, zsh and fish, which must be what the tool generates; tries each choice that bash offers as a
-# value; and looks for each variable that the library reads in probity(3).
+# Compares the output of `probity COMMAND --help` with the manual page and with the completions for
+# bash, zsh and fish, which must be those that the tool generates; tries each choice that bash
+# offers as a value; and checks that probity(3) documents each variable that the library reads.
 # Usage: tools/check_options.sh PROBITY. Exit status 1 if there are differences.
 set -eu
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ page_of() {
     mandoc -T ascii "man/probity-$1.1" | sed 's/.\x08//g' | sed '/^EXAMPLES/,$d'
 }
 
-# $1 what is compared, $2 options of --help, $3 options of the other source
+# $1 description, $2 options of --help, $3 options of the other source
 compare() {
     local difference
     difference=$(diff <(echo "$2") <(echo "$3") | grep '^[<>]' | tr '\n' ' ' || true)
@@ -51,13 +51,13 @@ in_fish() {
         grep -oE -- ' -[sl] [a-z][a-z-]*' | sed 's/ -s /-/; s/ -l /--/' | sort -u
 }
 
-# An option of a command and the values that completions offer for it, one option per line.
+# Prints an option of a command and the values that completions offer for it, one option per line.
 choices_of() {
     grep "^complete -c probity -n \"[$]in $1\"" completion/probity.fish |
         sed -nE "s/.* -l ([a-z-]+) -x -a ['\"]([(]__fish_append , )?([^)'\"]+).*/\1 \3/p"
 }
 
-# The commands that each shell offers, one per line.
+# Prints the commands that each shell offers, one per line.
 commands_in_bash() {
     bash -c 'source completion/probity.bash
         COMP_WORDS=(probity "") COMP_CWORD=1

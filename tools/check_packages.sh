@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks the forms in which the tree is distributed: the list of sources that CMake reads, the
 # library by FetchContent, the amalgamation, the release tarball and the Debian packages. Programs
-# built from them must record, and be read by the tool. Exit status 1 if a check fails. BUILD names
-# the build directory, CC a compiler in addition to clang.
+# built from them must record, and the tool must read their traces. Exit status 1 if a check fails.
+# BUILD names the build directory, CC a compiler in addition to clang.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
@@ -36,7 +36,7 @@ check_sources() {
 }
 
 # Builds a program that uses FetchContent. Most files of the library have not changed since the last
-# run, so a compiler cache is used, if there is one (tools/test_one.sh disables it for the rest). $1
+# run, so a compiler cache is used, if there is one (tools/test_one.sh disables it elsewhere). $1
 # name, then arguments of cmake
 check_fetch_content() {
     local name=$1
@@ -75,7 +75,7 @@ check_amalgamation() {
     make -s BUILD="$work" amalgamation > /dev/null
     diff -r "$here" "$work/amalgamation" || fail "two amalgamations differ"
     for compiler in "${CC:-gcc}" clang; do
-        # Only gcc has further warnings if it optimizes.
+        # Only gcc has further warnings when it optimizes.
         [ "$compiler" = clang ] && optimize=-O0 || optimize=-O1
         "$compiler" -std=c11 "$optimize" -Wall -Wextra -Werror -fexceptions -fPIC -c \
             -o "$here/probity.o" "$here/probity.c" || fail "$compiler refuses the amalgamation"
@@ -94,7 +94,7 @@ join_both() {
         awk -v version=1 -f "$OLDPWD/tools/amalgamate.awk" src/a/one.c src/a/two.c)
 }
 
-# Two files may have the same static names; sources that cannot be joined are refused, and the name
+# Two files may have the same static names; sources that cannot be joined are rejected, and the name
 # is reported.
 check_joining() {
     mkdir -p "$work/join/src/a"
@@ -118,7 +118,7 @@ check_joining() {
     done
 }
 
-# From the tarball, without git, the same amalgamation and tarball can be made.
+# From the tarball, without git, the same amalgamation and tarball can be built.
 check_dist() {
     local name=probity-$version tarball
     tarball=$work/dist/$name.tar.gz
@@ -139,7 +139,7 @@ check_deb() {
     fi
     make -s BUILD="$build" DEB_BUILD="$build" DEB_OUT="$work/deb" deb > "$work/deb.log" 2>&1 ||
         fail "make deb: $(tail -n 5 "$work/deb.log")"
-    # Also the libraries that the tool loads only when it needs them.
+    # Includes the libraries that the tool loads only when it needs them.
     for library in libc6 libjansson4 libsqlite3 libdw1 libelf1; do
         dpkg-deb -f "$work/deb/probity_$version"-*.deb Depends | grep -q "$library" ||
             fail "Debian packages: probity does not depend on $library"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the page of `probity view`: types and style of its sources in view/, with TypeScript and
 # ESLint from npm, and that view/dist/page.html, which is kept in the tree, is their bundle.
-# Environment: BUILD. Exit status 1 if anything is found; 77 without npm.
+# Environment: BUILD. Exit status 1 if there are errors; 77 without npm.
 set -eu
 tree=$(cd "$(dirname "$0")/.." && pwd)
 kept=$tree/view/dist/page.html

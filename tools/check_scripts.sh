@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Every shell script in the tree passes shellcheck. Exit status 1 when it finds something. RECENT=N:
-# only those that changed in the last N commits or are not committed, and a random eighth of the
-# others, which only a change of a file that they source, or another shellcheck, can affect; all if
-# the tree has no history.
+# Checks every shell script in the tree with shellcheck. Exit status 1 if it reports anything.
+# RECENT=N: only scripts that changed in the last N commits or are not committed, and a random
+# eighth of the others, which are only affected by a change in a file that they source or by
+# another version of shellcheck; all if the tree has no history.
 set -eu
 cd "$(dirname "$0")/.."
 mapfile -t scripts < <(find .ci tools tests bench examples completion \

@@ -40,7 +40,7 @@ function end_file(file, lines,    group) {
     print "#share", group, text_lines, comment_lines
 }
 
-# Number of UTF-8 characters, in any locale: bytes that do not continue a character.
+# The number of UTF-8 characters, in any locale: bytes that do not continue a character.
 function columns_of(line) {
     gsub(/[\200-\277]/, "", line)
     return length(line)
@@ -81,7 +81,7 @@ function code_of(line,    out, rest, at, two, quote) {
     return out
 }
 
-# Number of control words that open the statement: "for if" nests by two without a brace.
+# The number of control words that open the statement: "for if" nests by two without a brace.
 function control_words(text,    words, before) {
     words = 0
     gsub(/ +/, " ", text)
@@ -101,7 +101,7 @@ function nesting_is(levels) {
     }
 }
 
-# Sum of the weights of the open braces of this function.
+# The sum of the weights of the open braces of this function.
 function open_levels(    i, sum) {
     sum = 0
     for (i = 2; i <= depth; i++)

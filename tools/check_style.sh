@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Checks the house rules that a script can check (CONTRIBUTING.md lists them) and reports the share
-# of comments. Usage: tools/check_style.sh [ROOT]. Exit status 1 when a rule is broken.
+# of comments. Usage: tools/check_style.sh [ROOT]. Exit status 1 if a rule is violated.
 # tools/check_style_selftest.sh proves that each rule can fail.
 set -eu
 export LC_ALL=C
 tools=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$tools/..}"
 
-# Which directories of src/ a file may include. Only commands include cli/, and the half that runs
-# in the traced program never includes the half that reads traces, with these exceptions:
-# embed_print/, which needs both, and the files of writer/ that complete the trace of a dead writer.
+# Which directories of src/ a file may include. Only commands include cli/, and code that runs in
+# the traced program never includes code that reads traces, with these exceptions: embed_print/,
+# which needs both, and the files of writer/ that complete the trace of a dead writer.
 allowed_includes() {
     case $1 in
         *_command.c)
@@ -56,7 +56,7 @@ check_includes() {
     done
 }
 
-# Each operating system must have every function that the headers of the seam declare
+# Each operating system must implement every function that the common headers declare
 # (doc/porting.md).
 check_systems() {
     local header name system
@@ -73,7 +73,7 @@ check_systems() {
     done
 }
 
-# Each of these functions is in doc/porting.md, by its name without prefix.
+# Each of these functions is listed in doc/porting.md, by its name without prefix.
 check_contracts() {
     local header name short
     for header in os os_confine clock objects functions thread_count; do
@@ -90,7 +90,8 @@ check_contracts() {
     done
 }
 
-# A source file outside the seam that includes a header of one system is in doc/porting.md.
+# A source file that includes a header of one system, but does not belong to that system's part, is
+# listed in doc/porting.md.
 check_system_headers() {
     local file
     find src -name '*.[ch]' ! -path 'src/base/linux/*' ! -path 'src/base/windows/*' -print0 |
@@ -102,8 +103,8 @@ check_system_headers() {
         done
 }
 
-# Answers and exports are rooms, a directory each: their includes must form no cycle. Commands are
-# on top of all rooms.
+# Answers and exports have a directory each, whose includes must form no cycle. Commands may include
+# all of them.
 check_rooms() {
     find src/answers src/exports src/store -name '*.[ch]' ! -name '*_command.c' 2> /dev/null |
         while read -r file; do
@@ -122,8 +123,8 @@ text_files() {
         sed 's,^\./,,'
 }
 
-# One process for all files: several for each file took a minute of CPU time. $1 regular expression
-# for names of files, $2 for lines; $3 description of a matching line
+# One process for all files: several for each file would take a minute of CPU time. $1 regular
+# expression for names of files, $2 for lines; $3 description of a matching line
 find_lines() {
     text_files | grep -E "$1" | tr '\n' '\0' | xargs -0r grep -nE "$2" /dev/null |
         sed "s,^\([^:]*:[0-9]*\):.*,\1: $3," || true
@@ -155,7 +156,7 @@ check_code() {
     [ ${#files[@]} -eq 0 ] || awk -f "$tools/check_style.awk" "${files[@]}"
 }
 
-# A source file that opens, creates, renames, removes or runs a file by name is listed in
+# A source file that opens, creates, renames, removes or runs a file by name must be listed in
 # doc/security.md, by its own name or by its directory.
 check_files() {
     local calls='open|openat|fopen|freopen|opendir|rename|renameat2?|unlink|unlinkat|link|linkat'
@@ -186,8 +187,8 @@ report_share() {
          }' | sort
 }
 
-# Assertions, including static ones, in the code that records and reads, without empty lines and
-# comments.
+# Counts assertions, including static ones, in the code that records and reads, without empty lines
+# and comments.
 report_assertions() {
     find src/base src/format src/spool src/runtime src/writer src/reader -name '*.[ch]' \
         -exec cat {} + 2> /dev/null | awk '

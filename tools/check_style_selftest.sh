@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the style check on small trees with one fault each: every fault must be found, and a clean
-# tree must pass. Exit status 1 if a rule misses its fault or finds one in a clean tree.
+# Runs the style check on small trees with one violation each: every violation must be found, and a
+# clean tree must pass. Exit status 1 if a rule misses its violation or reports one in a clean tree.
 set -eu
 shopt -s lastpipe # cases whose input is piped are counted in this shell
 check=$(cd "$(dirname "$0")" && pwd)/check_style.sh
@@ -14,8 +14,7 @@ fresh_tree() {
     mkdir -p "$root"/src/{base/linux,runtime,reader,cli,answers/{list,tree}} "$root"/include
 }
 
-# $1 what the check must report, $2 file; its text comes from stdin. $3 $4 another file and its
-# text.
+# $1 the expected message, $2 file; its text comes from stdin. $3 $4 another file and its text.
 expect_fault() {
     cases=$((cases + 1))
     fresh_tree
@@ -39,7 +38,7 @@ expect_clean() {
     fi
 }
 
-# $1 a statement: a C file with it in a function.
+# $1 a statement, which is put into a function of a C file.
 body() {
     printf '/* A file. */\nint f(int a)\n{\n%s\n}\n' "$1"
 }

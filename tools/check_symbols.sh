@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares what the libraries of a build export with what the headers promise:
+# Compares the exported names of the libraries of a build with the declarations in the headers:
 #   - the shared library exports exactly the names that include/ declares with visibility "default";
 #   - libprobity-print has one name, for libprobity;
 #   - libprobity-calls has the functions that src/calls/names.h lists, and those that libprobity
@@ -22,7 +22,7 @@ complain() {
     failed=1
 }
 
-# Preprocesses the headers into one declaration a line, and prints the names declared with the
+# Preprocesses the headers into one declaration per line, and prints the names declared with the
 # attribute.
 declared_names() {
     local header
@@ -47,15 +47,16 @@ stray_names() {
 # Names in writable sections of each object whose source still exists.
 mutable_state() {
     local object source
-    # log_command.o: the flag that its handler of SIGINT raises; cli_unfinished.o: what a handler
-    # removes; cli_sigbus.o: where a handler of SIGBUS looks; reader/functions.o, reader/range.o:
-    # the functions that main() sets; demangle.o: its child process; locate.o: the files it has
-    # read; base/cpu.o: the CPU's features, queried once; cli/jobs.o: the number of threads that
-    # main() takes; cli/align.o: whether --no-align was given; cli/message.o: --quiet and progress;
-    # cli/output_stream.o: when to use colors; cli/filter.o: names that are like patterns;
-    # base/library.o, store/sqlite.o, symbols/elfutils.o: libraries loaded at their first use;
-    # symbols/elf_file.o, cli/main.o: whom to warn of files that are not used, and of which already;
-    # src/functions/ and src/calls/ run in the program, as the runtime does
+    # log_command.o: the flag that its handler of SIGINT sets; cli_unfinished.o: the files that a
+    # handler removes; cli_sigbus.o: the mappings that a handler of SIGBUS looks up;
+    # reader/functions.o, reader/range.o: the functions that main() sets; demangle.o: its child
+    # process; locate.o: the files it has read; base/cpu.o: the CPU's features, queried once;
+    # cli/jobs.o: the number of threads that main() uses; cli/align.o: whether --no-align was given;
+    # cli/message.o: --quiet and progress; cli/output_stream.o: when to use colors; cli/filter.o:
+    # names that look like patterns; base/library.o, store/sqlite.o, symbols/elfutils.o: libraries
+    # loaded on first use; symbols/elf_file.o, cli/main.o: the callback for warnings about unused
+    # files, and the files reported so far; src/functions/ and src/calls/ run in the program, as the
+    # runtime does
     find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/message.o' \
         ! -path '*/src/log/log_command.o' ! -path '*/src/cli/cli_unfinished.o' \
         ! -path '*/src/cli/cli_sigbus.o' ! -path '*/src/cli/jobs.o' \
@@ -76,8 +77,8 @@ mutable_state() {
     done
 }
 
-# Functions that this code calls or jumps to, except those that keep the registers. Assembly saves
-# them itself before it calls those for unusual calls.
+# Prints functions that this code calls or jumps to, except those that preserve the registers.
+# Assembly code saves the registers before it calls the functions for unusual calls.
 calls_changing_vectors() {
     local object kept='keep_(low_)?vectors|sled_probe_(slow|gap)'
     kept+='|site_(enter|leave|event_(gap|refused))'

@@ -81,7 +81,7 @@ if [ ${#places[@]} -gt 0 ]; then
 fi
 
 # $1 a function that prints the text of files; then files. Prints a line for each phrase found. All
-# texts are searched at once: only if there is a phrase in them, one file after another.
+# texts are searched at once; only if they contain a phrase is each file searched.
 find_in() {
     local text_of=$1 file
     shift
@@ -94,13 +94,12 @@ find_in() {
     done
 }
 
-# A phrase that is split across two lines: the lines of each text are joined, without marks of
-# comments.
+# For a phrase that is split across two lines, joins the lines of each text, without comment marks.
 joined_lines() {
     sed -szE 's/[[:space:]]*\n[[:space:]]*([*#]|\/\/)?[[:space:]]*/ /g' -- "$@"
 }
 
-# String literals of C, joined if they follow each other.
+# Joins adjacent string literals of C.
 strings_of() {
     sed -szE 's/"[[:space:]]*\n[[:space:]]*"//g' -- "$@" | tr '\0' '\n' | grep -E '"' |
         grep -vE '^( \*|/\*|#include)' |

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the check of words on small trees: each phrase must be found, and clean text must pass. Exit
-# status 1 if a phrase is missed or clean text is refused.
+# status 1 if a phrase is missed or clean text is rejected.
 set -eu
 check=$(cd "$(dirname "$0")" && pwd)/check_words.sh
 root=$(mktemp -d)

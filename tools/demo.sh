@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # demo.sh BUILD_DIRECTORY: kills the example web server with SIGKILL under full load and shows its
-# trace; then the log and the report of a small program with instrumented functions, and a dump of a
-# slow request. Run by `make demo`, after the build.
+# trace; then shows the log and the report of a small program with instrumented functions, and a
+# dump of a slow request. Run by `make demo`, after the build.
 #
-# How the loss is counted. The server keeps a scoreboard next to the trace: for each thread, how
+# How losses are counted: The server keeps a scoreboard next to the trace: for each thread, how
 # often it passed each stage, in a mapped file that is independent of Probity and survives the kill
 # (examples/httpd/scoreboard.h). Each count is incremented right after the probe, or after the last
 # one of the request. So for each thread and stage the number of hits must equal the count, or
-# exceed it by one if the kill came in between: fewer hits mean lost records, more mean invented
-# ones. The load generator's count is printed too; it lacks the responses in flight when the server
-# died.
+# exceed it by one if it was killed in between: fewer hits mean lost records, more mean invented
+# ones. The load generator's count is printed, too; it lacks the responses that were in flight when
+# the server died.
 
 set -eu
 
@@ -73,7 +73,7 @@ start_server() {
     await_port
 }
 
-# Sets port, from what the server prints.
+# Sets port, from the server's output.
 await_port() {
     port=
     for _ in $(seq 100); do
@@ -247,7 +247,7 @@ and its report."
     show "$probity" report "$demo/windows.probity"
 }
 
-# The server again, with its functions as scopes and one request that waits for a lock for too long.
+# The server again, with its functions as scopes, and one request that waits too long for a lock.
 catch_the_slow_one() {
     section "Catch the slow one" "The server keeps the last seconds in memory. Under the same \
 load, one request is planted that
@@ -259,7 +259,7 @@ waits 150 ms for a lock. Only the worst dump is kept."
     echo "\$ probity record --ring 10s --when '$condition' --keep worst=1 -o slow-%i.probity \\"
     echo "    -- httpd --plant"
     : >"$demo/httpd.out"
-    # In that directory, which also gets the trace of the whole run.
+    # In that directory, in which the trace of the whole run is stored, too.
     (
         directory=$(cd "$demo" && pwd) tool=$(cd "$build/bin" && pwd)/probity
         cd "$demo"

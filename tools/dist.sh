@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the release tarball: the files of the tree, and the page of `probity view`, so that nothing
-# requires Node.js. `make dist` calls it. The same tree gives the same bytes: names are sorted,
+# requires Node.js. Called by `make dist`. The same tree gives the same bytes: names are sorted,
 # times are SOURCE_DATE_EPOCH or that of the release in packaging/debian/changelog.
 # Usage: tools/dist.sh VERSION PAGE TARBALL
 set -eu
@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 
-# The files that git tracks; in an unpacked tarball, everything except builds.
+# The files that git tracks; in an unpacked tarball, all files except builds.
 list_files() {
     if [ -e .git ]; then
         git ls-files

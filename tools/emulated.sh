@@ -4,9 +4,9 @@
 #
 #   tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]...
 #
-# A program that such a program starts by name is a script as well, so no emulator has to be
-# registered with the kernel. EMULATOR is qemu in user mode, started by a link with the program's
-# name, so that the main thread has that name. Files that are not programs are linked to.
+# A program that such a program starts by name is a script, too, so no emulator has to be registered
+# with the kernel. EMULATOR is qemu in user mode, started through a link with the program's name, so
+# that the main thread has that name. The other files are links.
 set -eu
 if [ $# -lt 3 ]; then
     echo "usage: tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]..." >&2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # fleet_demo.sh BUILD_DIRECTORY: three "hosts" (labels on one machine) run the example web server,
 # and their traces are sent to a ClickHouse server on loopback; the sender is killed in the middle
-# of one. Typical queries of a team follow. Run by `make fleet-demo`, after the build. All processes
-# are started here and ended by their ids; all files are below BUILD_DIRECTORY/fleet-demo.
+# of one. Then runs typical queries of a team. Run by `make fleet-demo`, after the build. All
+# processes are started here and ended by their ids; all files are below BUILD_DIRECTORY/fleet-demo.
 
 set -eu
 
@@ -53,7 +53,7 @@ is_up() {
 
 start_engine() {
     command -v clickhouse-server >/dev/null || fail "no clickhouse-server (tools/setup.sh fleet)"
-    # The port is free until something else takes it; then the engine does not start.
+    # Another program may take the port in the meantime; then the engine does not start.
     http_port=$((20000 + $$ % 20000))
     mkdir "$demo/config.d"
     cp "$source_root/packaging/clickhouse/probity-compression.xml" "$demo/config.d"

@@ -4,9 +4,9 @@
 #
 #   tools/library_source.sh sqlite|protobuf-c DIRECTORY
 #
-# SQLite is in the package better-sqlite3 of npm, protobuf-c in Debian's archive. npm and apt verify
-# their downloads; nothing is installed or run. The C file is compared with the version that was
-# tested. If the directory already has the source, it is left unchanged.
+# SQLite is in the npm package better-sqlite3, protobuf-c in Debian's archive. npm and apt verify
+# their downloads; nothing is installed or run. The C file is compared with the tested version. If
+# the source is already in the directory, it is not changed.
 set -eu
 usage() {
     echo "usage: tools/library_source.sh sqlite|protobuf-c DIRECTORY" >&2

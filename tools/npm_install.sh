@@ -4,11 +4,11 @@
 #
 #   tools/npm_install.sh DIRECTORY TARGET [OPTION]...
 #
-# reads package.json and package-lock.json in DIRECTORY, and leaves the packages in
+# reads package.json and package-lock.json in DIRECTORY, and installs the packages in
 # TARGET/node_modules; options are those of `npm ci`, by default --omit=optional. Does nothing if
-# the same packages are already there; concurrent runs wait for each other. Packages' install
-# scripts are not run. Lock files have versions and checksums, but no URLs, so any registry can be
-# used. To update them:
+# the same packages are already installed; concurrent runs wait for each other. Packages' install
+# scripts are not run. Lock files contain versions and checksums, but no URLs, so any registry can
+# be used. To update them:
 #
 #   npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
 set -eu
@@ -30,7 +30,7 @@ fi
 rm -rf "$target/installed" "$target/node_modules"
 cp "$directory/package.json" "$directory/package-lock.json" "$target"
 cd "$target"
-# npm is verbose, and only its errors matter.
+# npm is verbose; only its errors matter.
 if ! npm ci --ignore-scripts "$@" --no-audit --no-fund > npm.log 2>&1; then
     cat npm.log >&2
     exit 1

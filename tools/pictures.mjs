@@ -30,7 +30,7 @@ const drawn = (page) => page.evaluate(() => new Promise((done) =>
 
 const picture = (page, name) => page.screenshot({ path: `${directory}/${name}.png` });
 
-// Select the first request that is completely on the page, to show its times and those of its
+// Selects the first request that is completely on the page, to show its times and those of its
 // function.
 let page = await open(server, "timeline", 1280, 560);
 await page.keyboard.press("/");

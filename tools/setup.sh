@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Installs the packages that GROUPs of tasks need and the machine does not have:
+# Installs packages that GROUPs of tasks need and that are not installed:
 #
 #   tools/setup.sh [GROUP...]              default: build page test
 #   tools/setup.sh --list [--for MANAGER] GROUP...
-#                                          print the packages instead, one a line
+#                                          print the packages instead, one per line
 #
 # On Debian and its derivatives they are installed with apt-get, as root or with sudo. With dnf,
 # pacman or apk the command to run is printed, and the exit status is 1 until nothing is missing.
-# Packages that apt-get does not know are reported on stderr, with the features that are missing
-# without them; the others are installed. If nothing is missing, nothing is printed.
+# Packages unknown to apt-get are reported on stderr, with the features that are missing without
+# them; the others are installed. If nothing is missing, nothing is printed.
 set -eu
 export LC_ALL=C
 
@@ -212,7 +212,7 @@ missing_of() {
     esac
 }
 
-# A Node.js from another source conflicts with Debian's, and works as well.
+# A Node.js from another source conflicts with Debian's, and works, too.
 without_node() {
     if command -v node > /dev/null && command -v npm > /dev/null; then
         grep -vxE 'nodejs|npm' || true
@@ -258,7 +258,7 @@ quietly() {
     }
 }
 
-# $1 groups, in one word; then packages that apt-get does not know
+# $1 groups, as one word; then packages unknown to apt-get
 report_unknown() {
     local groups=$1 use
     shift
@@ -285,7 +285,7 @@ install_with_apt() {
         apt-get install -q -y --no-install-recommends "$@"
 }
 
-# $1 groups, in one word; then the missing packages
+# $1 groups, as one word; then the missing packages
 use_apt() {
     local groups=$1 log known unknown
     shift
@@ -295,7 +295,7 @@ use_apt() {
     fi
     log=$(mktemp)
     mapfile -t known < <(known_of "$@")
-    # If the lists have a compiler but none of these, an update is unlikely to help.
+    # If the lists contain a compiler but none of these, an update is unlikely to help.
     if [ ${#known[@]} -gt 0 ] || [ -z "$(known_of gcc)" ]; then
         quietly "$log" as_root apt-get update -q ||
             echo "setup: apt-get update failed; continuing with the existing lists" >&2

@@ -5,8 +5,8 @@
 #
 # ARCHITECTURE is Debian's name (arm64). apt-get downloads the packages and their dependencies from
 # this machine's sources and verifies their signatures; they are unpacked, not installed: root is
-# not needed, and dpkg does not see the architecture. libc's headers are left out, as the cross
-# compiler has its own. If the directory already has the packages, it is left unchanged.
+# not needed, and dpkg does not see the architecture. libc's headers are omitted, as the cross
+# compiler has its own. If the directory already contains the packages, it is not changed.
 set -eu
 [ $# -ge 3 ] || { echo "usage: tools/sysroot.sh ARCHITECTURE DIRECTORY PACKAGE..." >&2; exit 2; }
 architecture=$1 directory=$(realpath -m "$2")

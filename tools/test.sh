@@ -2,7 +2,7 @@
 # Runs the tests. `make test` runs all of them in every variant of the build; `make check` runs the
 # quick tier: unit tests, a smoke test of each command and the style checks, with gcc alone. Before
 # the end it prints the 20 slowest tests and the time of each group. The last line of its output is
-# "N passed, N failed", with ", N skipped" if tests were skipped; exit status 1 when one failed.
+# "N passed, N failed", with ", N skipped" if tests were skipped; exit status 1 if one failed.
 #
 # If only a few tests failed, they are run again one at a time: a machine that stalls for a moment
 # can break a measurement. Those that then pass are reported as flaky.
@@ -18,11 +18,11 @@
 #
 # The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts in tests/SUBJECT
 # (tools/test_scripts.sh; in gcc and clang, or in gcc and those that a line "# variants: clang asan
-# tsan" names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX, VARIANT and LINKED
-# (forms_of in tests/common.bash); it exits with 0 for passed, 77 for skipped. "# serial" keeps
-# other tests from running at the same time, "# timeout: 600" gives it that many seconds.
-# tests/shortened names what a variant leaves out or repeats less often. tests/windows/*.sh run
-# under Wine, one after another, if it is installed.
+# tsan" names). A script receives PROBITY (the tool), BUILD (absolute), CC, CXX, VARIANT and LINKED
+# (forms_of in tests/common.bash); it exits with 0 for passed, 77 for skipped. "# serial" prevents
+# other tests from running at the same time, "# timeout: 600" sets its time limit in seconds.
+# tests/shortened lists the tests that a variant leaves out or repeats less often.
+# tests/windows/*.sh run under Wine, one after another, if it is installed.
 set -eu
 cd "$(dirname "$0")/.."
 # The outer make's flags would name a job server that is not available here.
@@ -39,18 +39,18 @@ TIER=${TIER:-test}
 CAMPAIGN=${CAMPAIGN:-}
 AGAIN=${AGAIN:-6}
 cores=$(nproc)
-# A quarter of the time of the tests is waiting.
+# Tests spend a quarter of their time waiting.
 workers=$((cores + 1))
 # Lines "NAME SECONDS": how long each test took when it last ran here.
 TIMES=$BUILD/test-times
 touch "$TIMES"
-# Unchanged sources are not compiled again.
+# Unchanged sources are not recompiled.
 for directory in /usr/lib/ccache/bin /usr/lib/ccache /usr/lib64/ccache; do
     if [ -x "$directory/gcc" ]; then PATH=$directory:$PATH && break; fi
 done
-# A miss costs less: no preprocessing for the cache's key (figures: tests/README.md).
+# Makes a miss cheaper: no preprocessing for the cache's key (figures: tests/README.md).
 export CCACHE_DEPEND=1
-# The interpreter itself: a version manager's wrapper takes longer than most of our scripts do.
+# The interpreter itself: a version manager's wrapper takes longer than most of our scripts.
 python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2> /dev/null || true)
 [ ! -x "$python/python3" ] || PATH=$python:$PATH
 # Warnings are errors only here, since users have other compilers. Exported, so that a script that
@@ -70,7 +70,7 @@ build_of() {
     esac
 }
 
-# Settings of a variant, one a line.
+# Prints the settings of a variant, one per line.
 settings_of() {
     echo "BUILD=$(build_of "$1")"
     case $1 in
@@ -86,8 +86,8 @@ settings_of() {
     esac
 }
 
-# The tool that a variant's scripts use. The scripts run with clang to test code compiled into
-# programs; clang compiles the tool itself for tsan, with the same warnings.
+# Prints the tool that a variant's scripts use. The scripts run with clang to test code compiled
+# into programs; clang compiles the tool itself for tsan, with the same warnings.
 tool_of() {
     case $1$CAMPAIGN in
         clang) echo "$BUILD/bin/probity" ;;
@@ -95,9 +95,9 @@ tool_of() {
     esac
 }
 
-# Prefix of a test's command. With strong address space randomization, something else may be mapped
-# where sanitizers need their shadow memory. The thread sanitizer would kill the children of
-# programs with threads, which it cannot follow.
+# Prints the prefix of a test's command. With strong address space randomization, there may be
+# mappings where sanitizers need their shadow memory. The thread sanitizer would kill the children
+# of programs with threads, which it cannot follow.
 prefix_of() {
     local command=(env "PROBITY=$(tool_of "$1")" "VARIANT=$1")
     mapfile -t -O ${#command[@]} command < <(settings_of "$1")
@@ -145,8 +145,8 @@ read_shortened() {
     done < <(grep -v '^\(#\|$\)' tests/shortened)
 }
 
-# Sets "how" to what the table's first line for a test says: "out", "whole" or settings for it.
-# A test without a line runs in full. $1 variant, $2 name
+# Sets "how" to the value in the table's first line for a test: "out", "whole" or settings for it. A
+# test without a line runs in full. $1 variant, $2 name
 find_shortened() {
     local i
     how=whole
@@ -195,7 +195,7 @@ check_jobs() {
     job check/packages 600 "BUILD=$BUILD tools/check_packages.sh"
 }
 
-# The check uses an existing build for the tests in qemu, if there is one.
+# For the tests in qemu, the check uses an existing build, if there is one.
 aarch64_check_job() {
     job check/aarch64 600 "BUILD=$BUILD tools/check_aarch64.sh"
 }
@@ -230,15 +230,15 @@ run_jobs() {
     tee -a "$LOGS/jobs" | xargs -r -d '\n' -P "$1" -n 1 tools/test_one.sh
 }
 
-# Tests that took longest in the last run come first, so that no core is idle while the last test
-# runs. Tests without a last run are sorted by their limit.
+# The slowest tests of the last run come first, so that no core is idle while the last test runs.
+# Tests without a last run are sorted by their limit.
 longest_first() {
     awk -F '\t' 'FILENAME != "-" { split($0, part, " "); seconds[part[1]] = part[2]; next }
         { print ($1 in seconds ? seconds[$1] : $2 / 20) "\t" $0 }' "$TIMES" - |
         sort -s -t $'\t' -k 1,1nr | cut -f 2-
 }
 
-# Whether the build of a variant, aarch64 or windows has succeeded. $1 its name
+# Returns whether the build of a variant, aarch64 or windows has succeeded. $1 its name
 is_built() {
     grep -q "^pass 1 0 $1/build " "$RESULTS"
 }
@@ -253,7 +253,7 @@ build_variant() {
     is_built "$variant"
 }
 
-# Prints the words in a variant's scripts and in the shared parts that these name. $1 variant
+# Prints the words in a variant's scripts and in the shared files that these name. $1 variant
 words_of() {
     { script_jobs "$1" ""; script_jobs "$1" yes; } | sed 's,.* ,,' |
         xargs -r awk -v shared="$(echo tests/*.bash tests/*/*.bash)" '
@@ -277,8 +277,8 @@ words_of() {
             }'
 }
 
-# The traced programs that a variant's scripts name, as a setting of make. "fntrace_$name" names all
-# that begin with "fntrace_"; programs load plugins by name. $1 variant
+# Prints the traced programs that a variant's scripts name, as a setting of make. "fntrace_$name"
+# names all that begin with "fntrace_"; programs load plugins by name. $1 variant
 traced_of() {
     local word source name names=plugin%
     declare -A words=()
@@ -290,8 +290,9 @@ traced_of() {
     echo "TRACED=$names"
 }
 
-# The make targets that a variant's tests need. gcc compiles all sources, the others only the traced
-# programs that their scripts name, except in a campaign. Clang's scripts use gcc's tool (tool_of).
+# Prints the make targets that a variant's tests need. gcc compiles all sources, the others only the
+# traced programs that their scripts name, except in a campaign. Clang's scripts use gcc's tool
+# (tool_of).
 targets_of() {
     case $1$CAMPAIGN in
         gcc | *yes) echo all test-programs ;;
@@ -306,7 +307,7 @@ targets_of() {
     unit_jobs "$1" | sed "s,.* ,,"
 }
 
-# The tests of a variant that may run in parallel.
+# Prints the tests of a variant that may run in parallel.
 parallel_jobs() {
     { unit_jobs "$1"; script_jobs "$1" ""; } | longest_first
 }
@@ -322,8 +323,8 @@ build_for_tests() {
 
 # ---- AArch64, in qemu ----
 
-# Whether a test does not run there: "NAME REASON" in tests/aarch64/left_out, or, except in a
-# campaign, a line of tests/aarch64/slow, and no settings in tests/shortened. $1 name
+# Returns whether a test does not run in qemu: "NAME REASON" in tests/aarch64/left_out, or, except
+# in a campaign, a line of tests/aarch64/slow, and no settings in tests/shortened. $1 name
 is_left_out() {
     local how
     ! grep -q "^${1//./[.]} " tests/aarch64/left_out || return 0
@@ -332,7 +333,8 @@ is_left_out() {
     [ "$how" = whole ]
 }
 
-# A test's time limit in seconds. $1 name, $2 the limit of tests that are not slow, or shortened
+# Prints a test's time limit in seconds. $1 name, $2 the limit of tests that are not slow, or
+# shortened
 limit_in_qemu() {
     if [ -n "$CAMPAIGN" ] && grep -q "^${1//./[.]} " tests/aarch64/slow; then
         echo 21600
@@ -341,7 +343,7 @@ limit_in_qemu() {
     fi
 }
 
-# Prefix of a script in tests/aarch64/by_name. $1 its tool, as there
+# Prints the prefix of a script in tests/aarch64/by_name. $1 its tool, as in that file
 prefix_by_name() {
     local command tool=$BUILD/aarch64/bin/probity
     [ "$1" = emulated ] || tool=$BUILD/bin/probity
@@ -412,8 +414,8 @@ quick_flags="-O0 -g0 -Wno-maybe-uninitialized"
 
 # ---- Windows, under Wine ----
 
-# The tests of `make windows-test`, with few kills, one after another: they share a Wine prefix.
-# Skipped without the cross compiler or Wine.
+# Runs the tests of `make windows-test`, with few kills, one after another, because they share a
+# Wine prefix. Skipped without the cross compiler or Wine.
 windows_jobs() {
     local script how
     for script in tests/windows/*.sh; do
@@ -431,7 +433,7 @@ build_windows() {
         printf 'windows/build\t10\techo needs %s; exit 77\n' "mingw-w64 and wine" | run_jobs 1
         return 0
     fi
-    # Packages of ccache have links to it for some compilers only: not for this one.
+    # Packages of ccache have links to it only for some compilers: not for this one.
     cached=$(command -v ccache > /dev/null && echo "ccache " || true)
     printf 'windows/build\t1800\tmake -j%s SETUP=no %s %s windows\n' "$cores" "BUILD=$BUILD" \
         "WINDOWS_SQLITE_OPTIMIZE=-O0 'TOOL_FLAGS=$quick_flags' \
@@ -493,7 +495,7 @@ run_all() {
     done
 }
 
-# Programs for this machine are built too, for tests that compare the two.
+# Programs for this machine are built, too, for tests that compare the two.
 run_all_aarch64() {
     build_variant gcc tool lib examples "$BUILD"/tests/programs/{tree,typed} || return 0
     build_aarch64 ""
@@ -544,7 +546,7 @@ print_groups() {
          }' SECONDS="$SECONDS" "$RESULTS"
 }
 
-# Timeouts, tolerances and some faults depend on the machine, so a log names it.
+# Timeouts, tolerances and some faults depend on the machine, so the log describes it.
 print_machine() {
     local cpu
     cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
@@ -569,7 +571,7 @@ run_failed_again
 keep_times
 print_slowest
 print_groups
-# Repeated at the end, where people look first: the last lines of failed tests' output, from both
+# Repeated at the end, where readers look first: the last lines of failed tests' output, from both
 # runs.
 awk '$1 == "first" { print $4 ".first" } $1 == "fail" { print $4 }' "$RESULTS" | head -n 8 |
     while read -r name; do

@@ -2,18 +2,19 @@
 # Runs one test of tools/test.sh: $1 is "NAME <tab> SECONDS <tab> COMMAND". Its output goes to
 # LOGS/NAME.log; a line "pass|fail|skip PASSED FAILED NAME SECONDS CPU_SECONDS" is added to RESULTS,
 # with the time that it took. A cmocka program counts as many tests as it contains. A test that
-# leaves a process running fails, and the process is killed. Always exits with 0: the caller counts.
+# leaves a process running fails, and the process is killed. Always exits with 0: the caller counts
+# failures.
 #
 #   LEFT_SECONDS  how long processes may take to end after their test; 60 if not set
 set -u
 IFS=$'\t' read -r name seconds command <<< "$1"
 log=$LOGS/$name.log
 mkdir -p "$(dirname "$log")"
-# What scripts compile is hardly ever in a cache, which would preprocess it for its key: with clang
-# and Probity's macros, preprocessing takes twice as long as compiling.
+# What scripts compile is rarely in a cache, which would preprocess it to compute its key: with
+# clang and Probity's macros, preprocessing takes twice as long as compiling.
 [[ $name == */build ]] || export CCACHE_DISABLE=1
 
-# Marks everything that the test starts, in its environment. A process may have left the test's
+# Marks all processes that the test starts, in their environment. A process may have left the test's
 # group, session and parent, as with a nested timeout, setsid or Wine, but it keeps its first
 # environment. A test that is run by another one has the marks of both.
 mark=${TEST_MARK:-}/$name:$$/
@@ -24,8 +25,9 @@ running() {
     grep -lsaF "TEST_MARK=$mark" /proc/[0-9]*/task/[0-9]*/environ | cut -d / -f 3 | sort -u
 }
 
-# Prints what the test has left running, and kills that and what it starts meanwhile. A process that
-# was killed, or whose input has ended, may take a moment to end. $1 seconds for that
+# Prints the processes that the test left running, and kills them and those that they start
+# meanwhile. A process that was killed, or whose input has ended, may take a moment to end. $1
+# seconds for that
 end_leftovers() {
     local end=$((SECONDS + $1)) pids pid turn
     pids=$(running)
@@ -36,7 +38,7 @@ end_leftovers() {
     for pid in $pids; do
         echo "left running: $pid $(tr '\0' ' ' 2> /dev/null < "/proc/$pid/cmdline" | cut -c 1-200)"
     done
-    # A process that the kernel keeps from ending is not waited for.
+    # A process that cannot end because of the kernel is not waited for.
     for ((turn = 0; turn < 100; turn++)); do
         [ -n "$pids" ] || break
         # shellcheck disable=SC2086 # ids
@@ -81,7 +83,7 @@ case $status in
     124 | 137) echo "(ended after $seconds s)" >> "$log" ;;
 esac
 
-# One write each, so that tests that end together do not mix their lines.
+# One write for each, so that tests that end at the same time do not mix their lines.
 report=$(printf '%s  %-44s %3d  %6s s' "$verdict" "$name" "$((passed + failed))" "$took")
 if [ "$verdict" = fail ]; then
     report+=$(printf '\n      exit status %d; the end of %s:\n' "$status" "$log"

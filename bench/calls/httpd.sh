@@ -3,10 +3,10 @@
 # the scheduler's states recorded, alone and together, and with a budget. The kernel records wakings
 # of all programs, so there is only one server at a time; and the machine's speed changes within
 # seconds, so each run is compared with runs without recording just before and after it. Server and
-# client share the CPUs. ROUNDS of each of PARTS; in a run, WARM_UP answers are not counted, so a
-# budget has decided before, and REQUESTS are. RT=1: with real-time priority, for a machine that is
-# busy with other work; all threads, since the library's writer thread does not inherit it and would
-# make the program wait.
+# client share the CPUs. There are ROUNDS of each of PARTS. In a run, the first WARM_UP responses
+# are not counted, so that a budget has taken effect; the next REQUESTS are. RT=1: real-time
+# priority, for a machine that is busy with other work; set for all threads, since the library's
+# writer thread does not inherit it and would make the program wait.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=${ROUNDS:-15} warm_up=${WARM_UP:-20000} requests=${REQUESTS:-10000}
@@ -18,9 +18,9 @@ trap '[[ $BASHPID != $$ ]] || { [ -z "$server" ] || kill "$server"; rm -rf "$dir
 # $1 description, $2 value, $3 unit, $4 target
 row() { printf 'row\tcalls\tweb server: %s\t%s\t%s\t%s\n' "$@"; }
 
-# CPU time of the threads of a process that are alive, in ns: all, those of the library, and those
-# of the command that records the process. The server's threads live as long as it does. $1 process
-# id, $2 that of the command
+# Prints the CPU time of the living threads of a process, in ns: all, those of the library, and
+# those of the command that records the process. The server's threads live as long as it does. $1
+# process id, $2 that of the command
 cpu_of() {
     local task all=0 library=0 command=0 ns
     for task in "/proc/$1/task/"*; do
@@ -36,13 +36,13 @@ cpu_of() {
     echo "$all $library $command"
 }
 
-# $1 port, $2 answers. Prints answers per second
+# $1 port, $2 number of responses. Prints responses per second
 ask() {
     "${priority[@]}" "$build/examples/httpd_load" --connections 16 --seconds 60 \
         --requests "$2" "$1" /page.html | sed -n 's/^answers per second: //p'
 }
 
-# Starts a server, loads it, and ends it. Appends answers per second to a file, and CPU times per
+# Starts a server, loads it, and ends it. Appends responses per second to a file, and CPU times per
 # request in us (cpu_of) to another. $1 file, then the command that runs the server
 load() {
     local result=$1 port='' process before after
@@ -75,15 +75,15 @@ median() {
         awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# Of each run to the mean of the run without recording before it and the one after it: the median
-# and the quartiles. $1 name
+# Compares each run with the mean of the runs without recording before and after it: the median and
+# the quartiles. $1 name
 ratio() {
     paste "$1" "$1.before" "$1.after" | awk '{ print 2 * $1 / ($2 + $3) }' | sort -g |
         awk '{ v[NR] = $1 }
              END { printf "%.3f %.3f %.3f\n", v[int((NR + 1) / 2)], v[int((NR + 3) / 4)],
                        v[int((3 * NR + 1) / 4)] }'
 }
-# CPU time that it adds, in the same way
+# The added CPU time, in the same way
 added() {
     paste -d ' ' "$1.cpu" "$1.before.cpu" "$1.after.cpu" |
         awk '{ print $1 - ($4 + $7) / 2 }' > added

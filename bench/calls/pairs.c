@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pairs.c: pairs of calls to libc, timed in windows of 100; prints for each kind the minimum and
+ * pairs.c: pairs of calls to libc, timed in windows of 100; for each kind, prints the minimum and
  * the median time of a pair in nanoseconds. Without probes: bench/calls/run.sh runs it alone, with
  * libprobity-calls, and under heaptrack. Compiled with PROBITY_SCOPES, the four functions around
  * the last kind are scopes.

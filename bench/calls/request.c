@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * request.c ROOT WINDOWS IN OUT: one thread answers requests for ROOT/page.html over loopback with
- * the same calls to libc as a request of the example web server: 7 for descriptors, 4 locks and a
- * notification. It is its own client, by system calls that no library replaces, so nothing waits.
- * Prints the CPU time of the thread for a request in each window, in ns. Several of these processes
- * take turns, since the machine's speed changes: before each window, each reads a byte from the
- * pipe IN, and after it, it writes one to OUT, the next one's IN.
+ * request.c ROOT WINDOWS IN OUT: one thread serves requests for ROOT/page.html over loopback with
+ * the same calls to libc as the example web server: 7 for descriptors, 4 locks and a notification.
+ * It is its own client, with system calls that no library replaces, so nothing waits. Prints the
+ * CPU time of the thread for a request in each window, in ns. Several of these processes take
+ * turns, since the machine's speed changes: before each window, each reads a byte from the pipe IN,
+ * and after it, it writes one to OUT, the next one's IN.
  */
 #define _GNU_SOURCE 1
 #include <arpa/inet.h>
@@ -46,7 +46,7 @@ static void use_lock(int number)
     pthread_mutex_unlock(&locks[number]);
 }
 
-/* Returns the bytes of the answer. */
+/* Returns the size of the response in bytes. */
 static long answer(void)
 {
     char buffer[BUFFER_BYTES], date[64];
@@ -112,7 +112,7 @@ static void connect_both(void)
     epoll_ctl(watcher, EPOLL_CTL_ADD, server, &event);
 }
 
-/* CPU time of a request, in ns. */
+/* Returns the CPU time of a request, in ns. */
 static uint64_t measure(void)
 {
     for (int k = 0; k < WARM_UP; k++)
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     root = argc == 5 ? open(argv[1], O_RDONLY | O_DIRECTORY) : -1;
     if (root < 0)
         return 1;
-    /* Each has both ends, so that opening does not wait for another process. */
+    /* Each process has both ends, so that opening does not wait for another process. */
     int in = open(argv[3], O_RDWR | O_CLOEXEC), out = open(argv[4], O_RDWR | O_CLOEXEC);
     connect_both();
     for (long windows = strtol(argv[2], NULL, 10); windows > 0; windows--) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# request.sh BUILD_DIR [OTHER_BUILD_DIR]: what recording calls costs a request of a web server in
-# its own thread, by parts: request.c alone, with libraries that do only a part of the work
+# request.sh BUILD_DIR [OTHER_BUILD_DIR]: the cost of recording calls for a request of a web server
+# in its own thread, by parts: request.c alone, with libraries that do only a part of the work
 # (stub.c), and recorded with and without each part. All run at the same time and take turns of a
 # few milliseconds, WINDOWS each, since the machine's speed changes within seconds. Each row is the
 # median of the differences from the program alone in the same round. With a second build, its rows

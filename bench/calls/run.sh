@@ -17,7 +17,7 @@ record() {
     "$build/bin/probity" record -f -o "$directory/trace" --calls "$1" -- "${@:2}"
 }
 
-# In a subshell, because of its files. Allocations only: heaptrack records their call paths.
+# In a subshell, because of its files. Only allocations: heaptrack records their call paths.
 under_heaptrack() {
     (cd "$directory" && heaptrack -o tracked ./pairs deep | grep '^deep ' && rm -f tracked*)
 }
@@ -32,7 +32,7 @@ for ((i = 0; i < 15; i++)); do
     ! command -v heaptrack > /dev/null || under_heaptrack | sed 's/^/heaptrack /'
 done > "$directory/times"
 
-# Median of the differences from the run alone. $1 how, $2 kind of pair, $3 column
+# Prints the median of the differences from the run alone. $1 how, $2 kind of pair, $3 column
 added() {
     awk -v how="$1" -v kind="$2" -v column="$3" '$2 != kind { next }
         $1 == "alone" { alone = $column }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # states.sh BUILD_DIR: the cost that `record --sched` adds to a context switch and a wakeup: two
 # threads on one CPU pass a byte back and forth through two pipes; a round trip has two of each.
-# Alone and recorded in turn.
+# Runs alone and recorded in turn.
 set -eu
 build=$(cd "$1" && pwd)
 source=$(cd "$(dirname "$0")/../../tests/calls" && pwd)
@@ -12,8 +12,8 @@ cd "$directory"
 "${CC:-gcc}" -O2 -pthread -o ping "$source/ping.c"
 export LC_ALL=C TIMEFORMAT=%R
 
-# ns per round trip, without the start of the program and of its recording. The rest: the command
-# that runs the program
+# Prints ns per round trip, without the start of the program and of its recording. The rest: the
+# command that runs the program
 measure() {
     local few many
     few=$({ time "$@" taskset -c 0 ./ping 1 > /dev/null 2>&1; } 2>&1)
@@ -32,7 +32,7 @@ row() { printf 'row\tstates\tround trip, two switches and two wakings: %s\t%s\tn
 row "alone, min" "$(least alone)"
 row "adds, min" $(($(least recorded) - $(least alone)))
 row "adds, median" $(($(median recorded) - $(median alone)))
-# What a budget takes as the price of a switch, measured at the start; and what that takes.
+# The price of a switch that a budget uses, measured at the start; and the cost of measuring it.
 "$build/tests/unit/test_sched_price" 9 > prices
 price() {
     sort -n -k "$1,$1" prices | awk -v column="$1" -v line="$2" 'NR == line { print $column }'

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * stub.c: the least that recording the calls of a web server can cost, as a library to be
- * preloaded: each function that replaces one of libc's reads the counter and stores RECORD_WORDS
- * words into the thread's buffer of BUFFER_WORDS words, before and after a call that waits for the
- * kernel, once for a lock. Nothing reads the buffers. RECORD_WORDS=0: it only calls libc's.
+ * stub.c: the minimum cost of recording the calls of a web server, as a library to be preloaded:
+ * each replacement for a function of libc reads the counter and stores RECORD_WORDS words in the
+ * thread's buffer of BUFFER_WORDS words, before and after a call that waits for the kernel, and
+ * once for a lock. Nothing reads the buffers. RECORD_WORDS=0: it only calls libc's.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -40,7 +40,7 @@ static struct { NAMES(MEMBER) } next;
 __attribute__((constructor)) static void find(void)
 {
     NAMES(FIND)
-    /* There is an older version of these, with another layout. */
+    /* There is an older version of these, with a different layout. */
     *(void **)&next.pthread_cond_signal = dlvsym(RTLD_NEXT, "pthread_cond_signal", "GLIBC_2.3.2");
     *(void **)&next.pthread_cond_wait = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer.h: the function whose scope is measured. There is a file for each way to record it, which
- * defines the function with the same, almost empty, work. The compiler instruments plain.c.
+ * peer.h: the function whose scope is measured. For each way to record it, a file defines the
+ * function with the same, almost empty, work. The compiler instruments plain.c.
  */
 #ifndef PROBITY_BENCH_PEER_H
 #define PROBITY_BENCH_PEER_H

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR: a function whose enter and leave are recorded by other tools, each compared with
 # the floor. Builds the programs, runs each recorder for at most 60 s, and removes everything. If a
-# peer cannot run here, a note says why, and the others still run.
+# peer cannot run here, a note gives the reason, and the others still run.
 set -eu
 build=$(cd "${1:?usage: run.sh BUILD_DIR}" && pwd)
 peers=$(cd "$(dirname "$0")" && pwd)

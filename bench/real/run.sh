@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR [ROWS]: the cost of recording in two real programs from npm packages, a database
 # engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC inserted into
-# every function by a script, patchable or not, compiled with -finstrument-functions and with
-# -pg -mfentry -minstrument-return=call, and compiled by clang with XRay sleds in all functions,
-# each recorded and not, next to uftrace, LTTng's hooks, XRay's own basic mode and, if FUNTRACE is a
-# directory with its sources, funtrace. Also how many loaded bytes one FN_FUNC adds to a program.
+# every function by a script, patchable or not, compiled with -finstrument-functions and with -pg
+# -mfentry -minstrument-return=call, and compiled by clang with XRay sleds in all functions, each
+# recorded and not, compared with uftrace, LTTng's hooks, XRay's own basic mode and, if FUNTRACE is
+# a directory with its sources, funtrace. Also prints how many loaded bytes one FN_FUNC adds to a
+# program.
 set -eu
 bench=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$bench/../.." && pwd)
@@ -20,7 +21,7 @@ row() { printf 'row\treal\t%s\t%s\t%s\t%s\n' "$@"; }
 ratio() { awk "BEGIN { print $1 / $2 }"; }
 
 # A function body begins with a brace that ends a line starting in the first column, or that is
-# alone in a line after the parameters.
+# alone on a line after the parameters.
 add_scopes() {
     awk '/^[A-Za-z_].*\)[ \t]*\{[ \t]*$/ || /^\)\{[ \t]*$/ ||
             (/^\{[ \t]*$/ && before ~ /\)[ \t]*$/) {
@@ -29,7 +30,8 @@ add_scopes() {
         { print; before = $0 }' "$1"
 }
 
-# Each program is one large source file, instrumented, and further files, which are not.
+# Each program is one large source file, instrumented, and further files, which are not
+# instrumented.
 use_engine() {
     program=engine
     sources=$packages/better-sqlite3/deps/sqlite3
@@ -59,7 +61,7 @@ compile() {
         "$work/$name.o" -L"$build/lib" ${LINK:-} -lprobity -lm -o "$work/$name"
 }
 
-# The wall time of one run of the program in a new process.
+# Prints the wall time of one run of the program in a new process.
 once() { "$@" "$size"; }
 
 text_of() { size "$work/$1.o" | awk 'NR == 2 { print $1 / 1024 }'; }
@@ -78,9 +80,9 @@ in_turn() {
     done
 }
 
-# One run that records, of several in turn, since the speed of a virtual machine changes from second
-# to second. $1 name, the rest: the command. Sets least_of[NAME] and, if there is a trace,
-# calls_of[NAME].
+# Runs the program once while recording, one of several in turn, since the speed of a virtual
+# machine changes from second to second. $1 name, the rest: the command. Sets least_of[NAME] and, if
+# there is a trace, calls_of[NAME].
 record() {
     local name=$1 value
     shift
@@ -93,7 +95,7 @@ record() {
     fi
 }
 
-# The minimum wall time of three runs that record. $@ the command
+# Prints the minimum wall time of three runs that record. $@ the command
 recorded() {
     local best='' value
     for _ in 1 2 3; do
@@ -144,7 +146,7 @@ bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "with return value,
 bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "the same, patchable," "<= 320" \
     -DPROBITY_PATCHABLE
 
-# For react-native-quickjs: React Native itself is not needed.
+# For react-native-quickjs: React Native is not needed.
 "$tree/tools/npm_install.sh" "$bench" "$build/npm-real" --omit=optional --legacy-peer-deps
 packages=$build/npm-real/node_modules
 

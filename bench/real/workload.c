@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * workload.c ROWS [REPEATS]: uses a database in memory: inserts, a join, groups, updates, deletes,
- * and many small queries. Prints the wall time of each repetition in seconds.
+ * workload.c ROWS [REPEATS]: uses a database in memory, with inserts, a join, groups, updates,
+ * deletes, and many small queries. Prints the wall time of each repetition in seconds.
  */
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * cgi.c: runs a program below cgi-bin/ and turns its output into a response (CGI/1.1, RFC 3875).
- * Runs in a worker, which waits for the program, but never longer than CGI_TIME_MS_MAX. The
- * program is started by posix_spawn: no code of ours runs between fork and exec, where locks of
- * other threads would be held forever. It gets a new environment, and only the three standard
+ * Runs in a worker, which waits for the program, but never longer than CGI_TIME_MS_MAX. The program
+ * is started by posix_spawn: no code of ours runs between fork and exec, where locks of other
+ * threads would be held forever. It gets a new environment, and only the three standard
  * descriptors.
  */
 #define _GNU_SOURCE 1
@@ -80,8 +80,8 @@ int cgi_find(int root, const struct request *request)
     return S_ISREG(status.st_mode) && faccessat(root, path, X_OK, 0) == 0 ? 0 : 403;
 }
 
-/* Nothing from the server's environment: neither its secrets, nor a PROBITY_OUT that would let
- * the program overwrite the server's trace. No "HTTP_" variables either, which clients control. */
+/* Nothing from the server's environment: neither its secrets, nor a PROBITY_OUT that would let the
+ * program overwrite the server's trace. No "HTTP_" variables either, which clients control. */
 static void cgi_set_environment(const struct request *request, uint16_t port, const char *program,
                                 const char *path_info, struct environment *environment)
 {
@@ -153,8 +153,8 @@ static int cgi_start(const char *root_path, uint16_t port, const struct request 
     int input[2];
     int output[2];
 
-    /* Close-on-exec from the start: another worker may spawn at any moment, and a program that
-     * holds the other end of a pipe would keep the pipe from ending. */
+    /* Close-on-exec from the start: another worker may spawn at any moment, and the pipe would not
+     * end as long as its program holds the other end. */
     *cgi = (struct cgi){.end_ms = clock_now_ms() + CGI_TIME_MS_MAX};
     const char *path_info = cgi_split(request, program, sizeof(program));
     cgi_set_environment(request, port, program, path_info, &environment);
@@ -180,8 +180,8 @@ static int cgi_start(const char *root_path, uint16_t port, const struct request 
     return -1;
 }
 
-/* Writes as much of the body as the pipe takes; closes the pipe at the end of the body, or if
- * nobody reads: a program may ignore its input. */
+/* Writes as much of the body as the pipe takes; closes the pipe at the end of the body, or if it
+ * has no reader: a program may ignore its input. */
 static void cgi_write(struct cgi *cgi, const struct request *request)
 {
     size_t left = request->body ? request->content_length - cgi->written : 0;

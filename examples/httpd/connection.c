@@ -105,7 +105,7 @@ void connection_hand_back(struct server *server, struct connection *connection,
     bool head_begun = connection->used > 0;
 
     pthread_mutex_lock(&connection->lock);
-    /* A head that arrives in pieces has a single idle period in total, not one for each piece. */
+    /* A head that arrives in pieces has one idle period in total, not one for each piece. */
     if (!head_begun || !connection->head_begun)
         connection->deadline_ms = clock_now_ms() + server->idle_ms_max;
     connection->head_begun = head_begun;

@@ -8,7 +8,7 @@
  *
  * The listener owns a connection that is FREE or IDLE; one worker owns it while it is BUSY. The
  * lock is held only for changes of state, and makes "IDLE and watched again" a single step: a
- * listener that closes idle connections never finds one that a worker is still handing back.
+ * listener that closes idle connections never finds one that a worker is still returning.
  */
 #ifndef HTTPD_CONNECTION_H
 #define HTTPD_CONNECTION_H
@@ -21,7 +21,7 @@
 enum {
     LINE_BYTES_MAX = 4096, /* of a request line; beyond it: 414 */
     HEAD_BYTES_MAX = 8192, /* of request line and headers; beyond it: 431 */
-    BUFFER_BYTES = 16384   /* a head, and what the client has sent in advance */
+    BUFFER_BYTES = 16384   /* a head, and data that the client has sent in advance */
 };
 
 enum connection_state { CONNECTION_FREE, CONNECTION_IDLE, CONNECTION_BUSY };
@@ -31,7 +31,7 @@ struct connection {
     enum connection_state state; /* under the lock, as is the next */
     int64_t deadline_ms;         /* when an idle connection is closed */
     int socket;
-    uint64_t turn;   /* a new number each time that a connection becomes readable */
+    uint64_t turn;   /* a new number each time a connection becomes readable */
     bool head_begun; /* part of a request is in the buffer: its deadline is kept */
     size_t used;
     char buffer[BUFFER_BYTES];
@@ -40,14 +40,14 @@ struct connection {
 struct server;
 struct scoreboard_slot;
 
-/* An array of count free connections, or NULL. */
+/* Returns an array of count free connections, or NULL. */
 struct connection *connections_new(size_t count);
 void connections_free(struct connection *connections, size_t count);
 
 /* FREE -> IDLE, watched. Returns 0, or -1 if epoll refuses. Listener only. */
 int connection_open(struct server *server, struct connection *connection, int socket);
 
-/* IDLE -> BUSY, with this turn; false if it has been closed meanwhile. Listener only. */
+/* IDLE -> BUSY, with this turn; false if it has been closed in the meantime. Listener only. */
 bool connection_claim(struct connection *connection, uint64_t turn);
 
 /* IDLE -> FREE for connections whose time is over, or for all of them. Listener only. */
@@ -62,7 +62,7 @@ void connection_hand_back(struct server *server, struct connection *connection,
  * unread input would reset the connection, and the client would lose the response. */
 void connection_close(struct connection *connection, bool linger, struct scoreboard_slot *slot);
 
-/* CLOCK_MONOTONIC in milliseconds. */
+/* Returns CLOCK_MONOTONIC in milliseconds. */
 int64_t clock_now_ms(void);
 
 #endif

@@ -49,7 +49,7 @@ static void listener_refuse(int socket, struct scoreboard_slot *slot)
     static const char answer[] = "HTTP/1.1 503 Service Unavailable\r\n"
                                  "Content-Length: 0\r\nConnection: close\r\n\r\n";
 
-    /* Best effort: the client gets the reason, or at least sees the connection close. */
+    /* Best effort: the client receives the reason, or at least sees the connection close. */
     (void)send(socket, answer, sizeof(answer) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     close(socket);
     STAGE_HIT(STAGE_CLOSED);
@@ -88,7 +88,7 @@ static void listener_queue(struct server *server, struct scoreboard_slot *slot, 
     queue_push(&server->queue, connection);
 }
 
-/* One round of events. Returns false when the server is to stop. */
+/* Handles one round of events. Returns false when the server must stop. */
 static bool listener_turn(struct server *server, struct scoreboard_slot *slot, size_t *next,
                           int wait_ms)
 {
@@ -139,7 +139,7 @@ void *listener_run(void *argument)
         sweep_at_ms = clock_now_ms() + SWEEP_MS;
     }
     /* The order matters. No new connections; requests that have arrived are still served; once the
-     * flag is set, workers close connections instead of handing them back; and connections that are
+     * flag is set, workers close connections instead of returning them; and connections that are
      * idle then have no request. */
     close(server->listening);
     listener_turn(server, self->slot, &next, 0);

@@ -123,7 +123,7 @@ static int options_read(int argc, char **argv, struct options *ret_options)
     return result;
 }
 
-/* A listening socket on 127.0.0.1, or -1. *port may be 0 and becomes the port in use. */
+/* Returns a listening socket on 127.0.0.1, or -1. *port may be 0 and is set to the port in use. */
 static int listening_open(uint16_t *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -152,7 +152,7 @@ static int listening_open(uint16_t *port)
     return -1;
 }
 
-/* Initializes the server. Returns 0, or -1 after reporting the reason; exit releases the rest. */
+/* Initializes the server. Returns 0, or -1 after reporting the reason; exit releases everything. */
 static int server_init(const struct options *options, char *root_path, struct server *server)
 {
     struct rlimit files;
@@ -215,7 +215,7 @@ static unsigned threads_start(struct server *server, struct server_thread *argum
     return count;
 }
 
-/* Runs the threads until a signal comes. Returns 0, or -1 after reporting the reason. */
+/* Runs the threads until a signal arrives. Returns 0, or -1 after reporting the reason. */
 static int server_run(struct server *server, unsigned threads_wanted)
 {
     struct server_thread arguments[THREADS_MAX + 1];

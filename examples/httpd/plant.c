@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * plant.c: stalls on demand, to demonstrate and test commands that find them: with --plant, a
- * request for /stall/KIND/MS is answered after its worker has been delayed by MS milliseconds.
- * Runs in a worker, which waits for the other threads that it starts.
+ * plant.c: stalls on demand, to demonstrate and test commands that find them: with --plant, the
+ * worker of a request for /stall/KIND/MS is delayed by MS milliseconds before it responds. Runs in
+ * a worker, which waits for the other threads that it starts.
  */
 #define _GNU_SOURCE 1
 #include "plant.h"

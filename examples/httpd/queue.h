@@ -3,7 +3,8 @@
  * queue.h: readable connections on their way from the listener to the workers; first in, first out.
  *
  * A connection is in the queue at most once: the listener watches it with EPOLLONESHOT, and only
- * the worker that took it has it watched again. There is room for all, so a push never waits.
+ * the worker that took it has it watched again. There is room for all connections, so a push never
+ * waits.
  */
 #ifndef HTTPD_QUEUE_H
 #define HTTPD_QUEUE_H
@@ -33,7 +34,7 @@ void queue_push(struct queue *queue, struct connection *connection);
 /* Returns the oldest item, for which it waits, or NULL once the queue is closed and empty. */
 struct connection *queue_pop(struct queue *queue);
 
-/* Queued items are still handed out; nothing more may be pushed. */
+/* Queued items are still returned; nothing more may be pushed. */
 void queue_close(struct queue *queue);
 
 #endif

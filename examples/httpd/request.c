@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * request.c: frames, parses and completes a request. Runs in a worker on bytes that this worker
- * owns. Lines end only with CR LF: if two programs disagree on where a line ends, one of them can
- * be made to see a request that the other does not.
+ * owns. Lines end only with CR LF: if two programs disagree on where a line ends, a client can make
+ * one of them see a request that the other does not.
  */
 #define _GNU_SOURCE 1
 #include "request.h"
@@ -48,7 +48,7 @@ static int hex_value(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Takes one character of a target, decoded; -1 for one that is not allowed. */
+/* Takes one character of a target, decoded; -1 for a forbidden one. */
 static int target_decode(const char **cursor)
 {
     const char *at = *cursor;
@@ -96,7 +96,7 @@ static int target_clean(const char *target, char *path)
 
 static int request_set_target(char *target, struct request *request)
 {
-    /* Clients send the absolute form to proxies, and every server must accept it. */
+    /* Clients send the absolute form to proxies; every server must accept it. */
     if (strncasecmp(target, "http://", 7) == 0) {
         target = strchr(target + 7, '/');
         if (!target)
@@ -238,8 +238,8 @@ int request_parse(char *head, size_t head_bytes, struct request *request)
     int refusal = line ? request_parse_line(line, request) : 400;
     if (refusal == 400 || refusal == 505)
         return refusal;
-    /* If a method or path is refused, the framing is intact: the headers say where the request
-     * ends, and the connection can be kept. */
+    /* If a method or path is rejected, the framing is intact: the headers determine where the
+     * request ends, and the connection can be kept. */
     while (*cursor != '\0') {
         line = head_next_line(&cursor);
         int status = line ? request_parse_header(line, request) : 400;
@@ -261,7 +261,7 @@ static int socket_read_until(int socket, char *data, size_t bytes, int64_t end_m
             return 408;
         ssize_t count = recv(socket, data, bytes, MSG_DONTWAIT);
         if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
-            return 408; /* the client left; nobody will read the response */
+            return 408; /* the client has closed; nobody will read the response */
         if (count > 0) {
             data += count;
             bytes -= (size_t)count;

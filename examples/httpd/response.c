@@ -41,7 +41,7 @@ static const struct {
     {505, "HTTP Version Not Supported"},
 };
 
-/* Clients show this text to users, and evaluate only the number. */
+/* Clients show this text to users, but evaluate only the number. */
 static const char *status_reason(int status)
 {
     for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++) {
@@ -82,7 +82,7 @@ int response_add_field(struct response *response, const char *name, const char *
 {
     size_t room = sizeof(response->fields) - response->fields_bytes;
 
-    /* With a line break in a value, its author could add header lines. */
+    /* With a line break in a value, the author of the value could add header lines. */
     if (strpbrk(name, "\r\n") || strpbrk(value, "\r\n"))
         return -1;
     int length =
@@ -104,7 +104,7 @@ static int socket_wait_writable(int socket, int64_t end_ms)
 
 int socket_send(int socket, const char *data, size_t bytes, int flags)
 {
-    int64_t end_ms = 0; /* the clock is read only if there is something to wait for */
+    int64_t end_ms = 0; /* the clock is read only before a wait */
 
     while (bytes > 0) {
         ssize_t sent = send(socket, data, bytes, flags | MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -26,7 +26,8 @@ struct response {
     char text[128]; /* room for that text */
 };
 
-/* An empty response with this status; from 300 on, except 304, with the text of an error. */
+/* Returns an empty response with this status; from 300 on, except 304, with the text of an
+ * error. */
 void response_init(struct response *response, int status);
 void response_release(struct response *response);
 
@@ -45,7 +46,7 @@ int socket_send(int socket, const char *data, size_t bytes, int flags);
 /* The two that make responses; each returns the response's status. static_file.c, cgi.c. */
 int static_file_open(int root, const struct request *request, struct response *response);
 
-/* 0 if the path names a program that may run, else 403 or 404. */
+/* Returns 0 if the path names a program that may run, else 403 or 404. */
 int cgi_find(int root, const struct request *request);
 int cgi_run(const char *root_path, uint16_t port, const struct request *request,
             struct response *response);

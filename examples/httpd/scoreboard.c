@@ -20,7 +20,7 @@ int scoreboard_init(size_t count, const char *path, struct scoreboard *ret_board
         file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         if (file < 0)
             return -1;
-        /* Never sparse: a full disk must be noticed here, not as SIGBUS in a worker. */
+        /* Never sparse: a full disk must be detected here, not as SIGBUS in a worker. */
         errno = posix_fallocate(file, 0, (off_t)bytes);
     }
     if (!path)

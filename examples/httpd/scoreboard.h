@@ -2,7 +2,7 @@
  *
  * scoreboard.h: counts of each thread's work, in memory that may be a file. Each thread writes only
  * its own slot, right after the stage's probe; so in a scoreboard that survived a kill, a count
- * equals the number of hits, or is one less in a thread that was killed between the two.
+ * equals the number of hits, or is one less if the thread was killed between the two.
  */
 #ifndef HTTPD_SCOREBOARD_H
 #define HTTPD_SCOREBOARD_H
@@ -34,7 +34,7 @@ struct scoreboard {
 int scoreboard_init(size_t count, const char *path, struct scoreboard *ret_board);
 void scoreboard_release(struct scoreboard *board);
 
-/* Requests answered by all threads. Exact once the threads have been joined. */
+/* Returns the number of requests served by all threads. Exact once the threads have been joined. */
 uint64_t scoreboard_requests(const struct scoreboard *board);
 
 /* Adds one to a field of the calling thread's own slot. */

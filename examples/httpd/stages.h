@@ -10,13 +10,13 @@
  *     queued (put)                once for each time it became readable      listener's thread
  *     taken (get)                 once for each time a worker got it         worker's thread
  *     read (begin) parsed         once each for every request, whatever      worker's thread,
- *     resolved header body        the answer, errors and HEAD included       in this order
+ *     resolved header body        the response, errors and HEAD included       in this order
  *     done (end)
  *     cgi_started cgi_done        once each for a request that ran a CGI     the same, between
  *                                 program                                    resolved and header
  *     closed                      once for each connection                   thread that closed it
  *
- * So a request has 6 hits, with CGI 8. If the client waits for each response (no pipelining) and
+ * So a request has 6 hits, or 8 with CGI. If the client waits for each response (no pipelining) and
  * sends each request in one piece, there are 2 more (queued, taken): 8 hits for a static file on a
  * kept connection.
  *
@@ -44,9 +44,9 @@ enum stage {
     STAGE_QUEUED = 2,
     STAGE_TAKEN = 3,
     STAGE_READ = 4,     /* the head is in the buffer, or too long */
-    STAGE_PARSED = 5,   /* the head is understood or refused, the body is read */
+    STAGE_PARSED = 5,   /* the head is parsed or rejected, the body is read */
     STAGE_RESOLVED = 6, /* the file is open, the CGI program found, or the error decided */
-    STAGE_HEADER = 7,   /* the header is handed to the kernel */
+    STAGE_HEADER = 7,   /* the header is passed to the kernel */
     STAGE_BODY = 8,     /* the same for the body, if there is one */
     STAGE_DONE = 9,
     STAGE_CGI_STARTED = 10,
@@ -88,7 +88,7 @@ static inline void stages_set_names(void)
 {
 }
 #else
-/* Adds the names to the trace. Fails harmlessly if nothing is recorded. */
+/* Adds the names to the trace. Fails without effect if nothing is recorded. */
 static inline void stages_set_names(void)
 {
     static const char *const names[] = {NULL,     "accepted", "queued", "taken", "read",

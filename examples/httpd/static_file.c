@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * static_file.c: responses from files below the document root. Runs in a worker. Symbolic links
- * inside the root are followed, since its owner made them. The client's path cannot leave the
- * root: request.c leaves no "..", and no "//" that would make it absolute.
+ * inside the root are followed, since its owner made them. The client's path cannot leave the root:
+ * request.c removes any "..", and any "//" that would make it absolute.
  */
 #define _GNU_SOURCE 1
 #include "response.h"
@@ -61,7 +61,8 @@ static int response_fail(struct response *response, int status)
     return status;
 }
 
-/* Links in a page are relative to its directory, so the address of a directory must end in '/'. */
+/* Links in a page are relative to its directory, so the address of a directory must end with
+ * '/'. */
 static int static_file_redirect(const struct request *request, struct response *response)
 {
     char location[LINE_BYTES_MAX + 2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * worker.c: a thread of the pool. It takes a readable connection, serves the complete requests in
- * its buffer, and hands it back. So a few workers serve many persistent connections, and a slow
- * client does not occupy a worker. All stages of a request are in worker_serve_request().
+ * its buffer, and returns it. So a few workers serve many persistent connections, and a slow client
+ * does not occupy a worker. All stages of a request are in worker_serve_request().
  */
 #define _GNU_SOURCE 1
 #include "plant.h"
@@ -24,8 +24,8 @@ static void connection_drop(struct connection *connection, size_t bytes)
     memmove(connection->buffer, connection->buffer + bytes, connection->used);
 }
 
-/* Parses the head and reads the body. Returns 0 or a status, and in *ret_taken how many bytes of
- * the buffer the request took. */
+/* Parses the head and reads the body. Returns 0 or a status, and in *ret_taken the number of bytes
+ * that the request used in the buffer. */
 static int worker_understand(struct connection *connection, size_t head_bytes,
                              struct request *request, size_t *ret_taken)
 {
@@ -33,7 +33,7 @@ static int worker_understand(struct connection *connection, size_t head_bytes,
     int refusal = request_parse(connection->buffer, head_bytes, request);
     int status = 0;
 
-    /* The body of a refused request must be skipped too, before the next one. */
+    /* The body of a rejected request must be skipped, too, before the next one. */
     if (!request->framing_lost)
         status = request_read_body(request, connection->socket, connection->buffer + head_bytes,
                                    connection->used - head_bytes, &body_bytes);
@@ -60,7 +60,7 @@ static int worker_resolve(struct server *server, const struct request *request, 
 }
 
 /* Serves the request at the start of the buffer; with a status other than 0, it has already been
- * refused. Returns whether the connection can be kept; *ret_linger is how to close it if not. */
+ * rejected. Returns whether the connection can be kept; *ret_linger is how to close it if not. */
 static bool worker_serve_request(struct server_thread *self, struct connection *connection,
                                  int status, size_t head_bytes, bool *ret_linger)
 {
@@ -88,7 +88,7 @@ static bool worker_serve_request(struct server_thread *self, struct connection *
     if (sent == 0 && has_body)
         sent = response_send_body(&response, connection->socket);
     STAGE_HIT(STAGE_BODY);
-    /* The client may still be sending, and must get its response nevertheless. */
+    /* The client may still be sending, but must receive its response. */
     *ret_linger = request.framing_lost;
     response_release(&response);
     request_release(&request);
@@ -98,7 +98,7 @@ static bool worker_serve_request(struct server_thread *self, struct connection *
     return keep && sent == 0;
 }
 
-/* Returns false if the client is gone. */
+/* Returns false if the client has closed. */
 static bool worker_receive(struct connection *connection)
 {
     ssize_t count = recv(connection->socket, connection->buffer + connection->used,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * active_time.c: the rare case that an enter is reported late.
+ * active_time.c: handles the rare case in which an enter is reported late.
  */
 #include "analysis/active_time.h"
 
@@ -19,8 +19,8 @@ void probity_active_time_keep(struct probity_active_time *elapsed)
     past->count++;
 }
 
-/* Merges the new interval with past ones that it overlaps, newest first. Intervals that are no
- * longer kept do not change: the sum may be too small, but nothing is counted twice. */
+/* Merges the new interval with past ones that it overlaps, newest first. Discarded intervals do not
+ * change: the sum may be too small, but nothing is counted twice. */
 void probity_active_time_enter_back(struct probity_active_time *elapsed, uint64_t from_ns)
 {
     struct probity_active_time_past *past = elapsed->past;

@@ -24,7 +24,7 @@ struct probity_active_time_past {
         uint64_t from_ns, to_ns;
     } items[PROBITY_ACTIVE_TIME_PAST]; /* a ring */
     uint32_t first, count;
-    uint64_t lost_ns; /* intervals that ended by then are no longer kept */
+    uint64_t lost_ns; /* intervals that ended by then were discarded */
 };
 
 /* All zero: no thread has been inside yet. */
@@ -32,15 +32,15 @@ struct probity_active_time {
     uint32_t inside;
     uint64_t since_ns; /* valid if inside > 0 */
     uint64_t last_ns;  /* the latest leave */
-    uint64_t sum_ns;   /* of intervals that have ended */
+    uint64_t sum_ns;   /* sum of the intervals that have ended */
     /* malloc'ed if the caller expects deferred scopes, else NULL */
     struct probity_active_time_past *past;
 };
 
-/* Keeps the interval that just ended. */
+/* Adds the interval that just ended to the past ones. */
 void probity_active_time_keep(struct probity_active_time *elapsed);
 
-/* One more thread has been inside since from_ns, which may be in the past. */
+/* Counts one more thread inside, since from_ns, which may be in the past. */
 void probity_active_time_enter_back(struct probity_active_time *elapsed, uint64_t from_ns);
 
 static inline void probity_active_time_enter(struct probity_active_time *elapsed, uint64_t now_ns)

@@ -5,7 +5,7 @@
 #include "analysis/correction.h"
 
 static const struct {
-    enum probity_cost_kind all, inner; /* inner 0: not for scopes */
+    enum probity_cost_kind all, inner; /* inner: 0 unless for scopes */
     enum probity_cost_part own, caller;
 } subjects[] = {
     {PROBITY_COST_HIT, 0, PROBITY_PART_HIT, 0},
@@ -25,7 +25,7 @@ enum { SUBJECTS = sizeof subjects / sizeof *subjects };
  * measurement. */
 enum { ELSEWHERE = PROBITY_COST_UNITS };
 
-/* No counter is finer than a tick, so a measurement is exact to one tick per window. */
+/* Counters are no finer than a tick, so a measurement is exact to one tick per window. */
 static void widen(struct probity_cost_range *range, uint64_t figure, uint64_t resolution)
 {
     uint64_t margin = resolution + ELSEWHERE;
@@ -50,7 +50,7 @@ static const struct probity_cost_row *find(const struct probity_cost *cost, uint
     return NULL;
 }
 
-/* One tick, divided by the calls of a window. */
+/* Returns one tick, divided by the calls of a window. */
 static uint64_t resolution_of(const struct probity_trace_facts *facts,
                               const struct probity_cost_row *row)
 {
@@ -81,8 +81,8 @@ static void add(const struct probity_trace_facts *facts, const struct probity_co
     widen(range, less(all->median, inner->median), resolution);
 }
 
-/* An unmeasured cost is assumed to be between that of its closest equivalent and twice as much:
- * with the system clock, which is most of the cost, records with values are not measured. */
+/* Assumes that an unmeasured cost is between that of its closest equivalent and twice as much: with
+ * the system clock, which is most of the cost, records with values are not measured. */
 static void guess(struct probity_costs *costs, enum probity_cost_part part,
                   enum probity_cost_part like)
 {
@@ -120,7 +120,7 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
      * of a record within milliseconds (doc/overhead.md), which the measurements may miss. */
     uint64_t error = sum->most + sum->rare + sum->early + sum->early_inside;
     uint64_t taken_ns = (middle + units / 2) / units;
-    /* Times are reported to the nanosecond. */
+    /* times are reported to the nanosecond */
     struct probity_corrected corrected = {.ns = less(ns, taken_ns),
                                           .error_ns = (error + units - 1) / units + 1,
                                           .most_ns = ns + 1};
@@ -129,13 +129,14 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
     return corrected;
 }
 
-/* INFO has the cost of the call; this adds the path to it, and a second attempt. */
+/* Returns the cost of reading the CPU clock: INFO has that of the call; this adds that of the path
+ * to it, and of a second attempt. */
 static uint64_t reading_of(const struct probity_info *info)
 {
     return (uint64_t)info->cpu_clock_ns * PROBITY_COST_UNITS * 2;
 }
 
-/* The largest measured value. */
+/* Returns the largest measured value. */
 static uint64_t early_by(const struct probity_trace_facts *facts, uint32_t kind)
 {
     uint64_t most = 0;

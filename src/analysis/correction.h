@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * correction.h: the cost of recording, and times corrected for it. A cost is a range, from the
- * least to the most that the run measured at its start and end, in an empty loop and amid other
+ * least to the most that the run measured at its start and end, in an empty loop and among other
  * work. The midpoint is subtracted, and the error is half the width plus the midpoint. A time may
  * also be wrong by how early the clock was read. Pure arithmetic, in 1/256 ns.
  */
@@ -23,7 +23,7 @@ enum probity_cost_part {
     PROBITY_PART_MESSAGE,
     PROBITY_PART_PROFILED_OWN, /* in profile mode */
     PROBITY_PART_PROFILED_CALLER,
-    PROBITY_PART_HOOKED_OWN, /* of a call recorded by compilers' hooks */
+    PROBITY_PART_HOOKED_OWN, /* for a call recorded by compilers' hooks */
     PROBITY_PART_HOOKED_CALLER,
     PROBITY_PARTS
 };
@@ -36,20 +36,19 @@ struct probity_cost_range {
 struct probity_costs {
     int is_known;
     struct probity_cost_range part[PROBITY_PARTS];
-    /* How early the clock may be read, that is, before preceding instructions have finished, in
-     * 1/256 ns: for integer arithmetic and memory in the L1 cache, and for slower arithmetic. 0 if
-     * never, or if not measured. */
+    /* In 1/256 ns: how long before the end of preceding instructions the clock may be read, for
+     * integer arithmetic and memory in the L1 cache, and for slower arithmetic. 0 if never, or if
+     * not measured. */
     uint64_t early, early_slow;
     int is_ordered; /* the clock is never read early */
     /* A record at least gap_ticks after its thread's previous one may have read the CPU clock,
-     * which takes `reading` and falls into the time after the record. UINT64_MAX without CPU
-     * time. */
+     * which takes `reading`, a part of the time after the record. UINT64_MAX without CPU time. */
     uint64_t gap_ticks, reading;
 };
 
-/* The overhead included in a time of many calls. rare: may or may not be included, and is not
- * subtracted. Early clock readings move the beginning and end of a time by up to `early`, and those
- * of excluded calls by `early_inside`. */
+/* The overhead included in the sum of the times of many calls. rare: overhead that may be included,
+ * and is not subtracted. Early clock readings move the beginning and end of a time by up to
+ * `early`, and those of excluded calls by `early_inside`. */
 struct probity_cost_sum {
     uint64_t least, most, rare, early, early_inside;
 };
@@ -71,7 +70,8 @@ static inline void probity_cost_join(struct probity_cost_sum *to,
     to->early_inside += from->early_inside;
 }
 
-/* For a time that includes another one, whose bounds may be read early without effect. */
+/* Adds the overhead of a time that is part of another one: early readings at its own bounds do not
+ * affect the other. */
 static inline void probity_cost_include(struct probity_cost_sum *to,
                                         const struct probity_cost_sum *from)
 {
@@ -84,16 +84,16 @@ static inline void probity_cost_include(struct probity_cost_sum *to,
 struct probity_corrected {
     uint64_t ns;       /* never below 0 */
     uint64_t error_ns; /* in either direction */
-    int is_below;      /* smaller than its error: only most_ns is certain */
+    int is_below;      /* smaller than its error: only the upper bound, most_ns, is certain */
     uint64_t most_ns;  /* the original time + 1 ns, since the error exceeds what is subtracted */
 };
 struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_sum *sum);
 
-/* "hit", "scope_own" ...; as in JSON. */
+/* Returns "hit", "scope_own" ..., as in JSON. */
 const char *probity_cost_part_name(enum probity_cost_part part);
 
-/* The part of the cost of a call recorded by compilers' hooks that corresponds to `plain` for a
- * scope: PROBITY_PART_SCOPE_OWN or PROBITY_PART_SCOPE_CALLER. An estimate if it was not
+/* Returns the part of the cost of a call recorded by compilers' hooks that corresponds to `plain`,
+ * which is PROBITY_PART_SCOPE_OWN or PROBITY_PART_SCOPE_CALLER. An estimate if it was not
  * measured. */
 struct probity_cost_range probity_cost_hooked(const struct probity_costs *costs,
                                               enum probity_cost_part plain);

@@ -24,7 +24,7 @@ double probity_duration_stats_mean(const struct probity_duration_stats *times)
     return times->count > 0 ? (double)times->total_ns / (double)times->count : 0;
 }
 
-/* Sums the squared distances from an integer near the mean: a small sum, without rounding. The
+/* Sums the squared distances from an integer near the mean: the sum is small and exact. The
  * difference of two large sums would lose all precision. */
 double probity_duration_stats_variance(const struct probity_duration_stats *times)
 {

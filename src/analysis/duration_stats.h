@@ -10,7 +10,7 @@
 
 #include "analysis/histogram.h"
 
-/* Sums of squares, and of lengths over time. */
+/* For sums of squares, and of lengths over time. */
 __extension__ typedef unsigned __int128 probity_wide_sum;
 
 /* All zero: empty. */
@@ -37,12 +37,12 @@ static inline int probity_duration_stats_add(struct probity_duration_stats *time
 int probity_duration_stats_merge(struct probity_duration_stats *to,
                                  const struct probity_duration_stats *from);
 
-/* 0 if empty. The variance is that of the sample (divided by the count, not the count - 1), in
- * ns^2. */
+/* Return 0 if the sample is empty. The variance is that of the sample (divided by the count, not
+ * the count - 1), in ns^2. */
 double probity_duration_stats_mean(const struct probity_duration_stats *times);
 double probity_duration_stats_variance(const struct probity_duration_stats *times);
 
-/* Nearest rank, exact to 1/256. */
+/* Returns the quantile by nearest rank, exact to 1/256. */
 uint64_t probity_duration_stats_quantile(const struct probity_duration_stats *times,
                                          unsigned per_mille);
 

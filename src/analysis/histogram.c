@@ -9,7 +9,8 @@
 
 #include "probity.h"
 
-/* A cache line, together with the word that malloc() keeps before the block. */
+/* A page with FEW items is a cache line, including the word that malloc() keeps before the
+ * block. */
 enum { FEW = 7, PART_MASK = PROBITY_HISTOGRAM_PARTS - 1 };
 
 /* Makes room for one more page, usually next to the others. */
@@ -71,7 +72,7 @@ static uint64_t count_of(const struct probity_histogram *fine, unsigned page, un
     return 0;
 }
 
-/* Whether a sparse page's counts, and another one of `count`, fit in 32 bits. */
+/* Whether the counts of a sparse page, plus `count`, fit in 32 bits. */
 static int is_narrow(const struct probity_histogram *fine, unsigned page, uint64_t count)
 {
     const uint64_t *items = fine->pages[page - fine->first];
@@ -82,7 +83,7 @@ static int is_narrow(const struct probity_histogram *fine, unsigned page, uint64
     return most <= UINT32_MAX;
 }
 
-/* Enlarges a page without room for another bucket, or for so large a count. */
+/* Enlarges a page that has no room for another bucket, or for so large a count. */
 static int make_larger(struct probity_histogram *fine, unsigned page, uint64_t count)
 {
     int is_wide = (fine->all >> page & 1) != 0 || !is_narrow(fine, page, count);
@@ -174,7 +175,8 @@ int probity_histogram_merge(struct probity_histogram *to, const struct probity_h
     return error;
 }
 
-/* Starts at 1. Computed in two steps, so that no count overflows. */
+/* Returns the rank of a quantile, starting at 1. Computed in two steps, so that no count
+ * overflows. */
 static uint64_t rank_of(const struct probity_histogram *fine, unsigned per_mille)
 {
     uint64_t rank = fine->count / 1000 * per_mille + (fine->count % 1000 * per_mille + 999) / 1000;

@@ -34,12 +34,13 @@ struct probity_histogram {
     uint32_t first, room;
 };
 
-/* A bucket: the count of values in [least, least + width). */
+/* A bucket: the number of values in [least, least + width). */
 struct probity_histogram_bucket {
     uint64_t least, width, count;
 };
 
-/* On a log scale: 2^bits steps per power of two, and one per value below 2^bits. */
+/* Returns the step of a value on a log scale: 2^bits steps per power of two, and one per value
+ * below 2^bits. */
 static inline uint64_t probity_histogram_step(unsigned bits, uint64_t value)
 {
     if (value < UINT64_C(1) << bits)
@@ -48,7 +49,7 @@ static inline uint64_t probity_histogram_step(unsigned bits, uint64_t value)
     return ((uint64_t)shift << bits) + (value >> shift);
 }
 
-/* UINT64_MAX for the step after the last one. */
+/* Returns the least value of a step; UINT64_MAX for the step after the last one. */
 static inline uint64_t probity_histogram_step_least(unsigned bits, uint64_t step)
 {
     uint64_t parts = UINT64_C(1) << bits;
@@ -65,7 +66,7 @@ int probity_histogram_add_slowly(struct probity_histogram *fine, unsigned page, 
 
 static inline unsigned probity_histogram_page(uint64_t value)
 {
-    /* Setting this bit puts all values of the first page into one octave. */
+    /* With this bit set, all values of the first page are in one octave. */
     unsigned octave = 63 - (unsigned)__builtin_clzll(value | 1 << (PROBITY_HISTOGRAM_BITS - 1));
 
     return octave - (PROBITY_HISTOGRAM_BITS - 1);
@@ -76,7 +77,7 @@ static inline unsigned probity_histogram_part(uint64_t value, unsigned page)
     return (unsigned)(value >> (page > 0 ? page - 1 : 0)) & (PROBITY_HISTOGRAM_PARTS - 1);
 }
 
-/* Counts a value. Returns as above. */
+/* Counts a value. Returns 0 or PROBITY_ERROR_MEMORY. */
 static inline int probity_histogram_add(struct probity_histogram *fine, uint64_t value)
 {
     unsigned page = probity_histogram_page(value), part = probity_histogram_part(value, page);
@@ -103,8 +104,8 @@ int probity_histogram_merge(struct probity_histogram *to, const struct probity_h
 int probity_histogram_next(const struct probity_histogram *fine, size_t *at,
                            struct probity_histogram_bucket *ret_bucket);
 
-/* The value that per_mille of 1000 values do not exceed (nearest rank), exact to 1/256; 0 if empty.
- * The caller knows min and max of the values. */
+/* Returns the value that per_mille of 1000 values do not exceed (nearest rank), exact to 1/256; 0
+ * if empty. The caller passes the minimum and maximum of the values. */
 uint64_t probity_histogram_quantile(const struct probity_histogram *fine, unsigned per_mille,
                                     uint64_t min, uint64_t max);
 

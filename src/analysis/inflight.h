@@ -17,17 +17,17 @@ enum { PROBITY_INFLIGHT_MAX = 1 << 18 };
 
 struct probity_inflight_key {
     uint64_t correlation, object;
-    uint32_t trace, kind; /* kind: for the caller's use */
+    uint32_t trace, kind; /* kind: set and used by the caller */
 };
 
 struct probity_inflight_item {
-    struct probity_link link; /* first */
+    struct probity_link link; /* must be first */
     struct probity_inflight_key key;
-    uint64_t wall_ns, cpu_ns; /* this and the rest belong to the caller, 0 at first */
+    uint64_t wall_ns, cpu_ns; /* these and the following belong to the caller, 0 at first */
     uint32_t thread_slot;
     uint32_t is_cpu_known;
     void *owner;
-    struct probity_inflight_item *older, *newer; /* newer: or the next in the free list */
+    struct probity_inflight_item *older, *newer; /* newer: in the free list, the next item */
 };
 
 /* All zero: empty. */
@@ -38,14 +38,14 @@ struct probity_inflight {
     struct probity_inflight_slab *slabs;
 };
 
-/* NULL if it is not in flight. */
+/* Returns NULL if the id is not in flight. */
 struct probity_inflight_item *probity_inflight_find(const struct probity_inflight *ids,
                                                     const struct probity_inflight_key *key);
 
-/* The id to evict before adding another one, or NULL if there is room. */
+/* Returns the id to evict before adding another one, or NULL if there is room. */
 struct probity_inflight_item *probity_inflight_surplus(const struct probity_inflight *ids);
 
-/* Adds an id, which must not be present; there must be room. NULL if out of memory. */
+/* Adds an id, which must not be present; there must be room. Returns NULL if out of memory. */
 struct probity_inflight_item *probity_inflight_add(struct probity_inflight *ids,
                                                    const struct probity_inflight_key *key);
 
@@ -54,7 +54,7 @@ void probity_inflight_touch(struct probity_inflight *ids, struct probity_infligh
 
 void probity_inflight_remove(struct probity_inflight *ids, struct probity_inflight_item *item);
 
-/* Removes all ids of a trace, whose owners the caller need not free. */
+/* Removes all ids of a trace. The caller need not free their owners. */
 void probity_inflight_forget(struct probity_inflight *ids, uint32_t trace);
 
 void probity_inflight_release(struct probity_inflight *ids);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.c: see mappings.h. Programs have a few dozen mappings, so the search is linear, starting
- * with the newest. Texts are copied from untrusted bytes. For the reader's thread only.
+ * mappings.c: stores mappings by trace and time. Programs have a few dozen mappings, so the search
+ * is linear, starting with the newest. Texts are copied from untrusted bytes. For the reader's
+ * thread only.
  */
 #include "analysis/mappings.h"
 
@@ -29,7 +30,7 @@ static int copy_texts(const struct probity_mapping_event *event, struct probity_
     return 0;
 }
 
-/* Events arrive in time order, except those of late blocks. */
+/* Inserts a mapping by time. Events arrive in time order, except those of late blocks. */
 static void insert(struct probity_mapping_list *list, const struct probity_mapping *mapping)
 {
     size_t at = list->count++;

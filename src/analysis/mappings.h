@@ -12,12 +12,12 @@
 
 #include "reader/reader.h"
 
-enum { PROBITY_MAPPINGS_MAX = 16384 }; /* of one trace; further ones are counted */
+enum { PROBITY_MAPPINGS_MAX = 16384 }; /* per trace; further ones are only counted */
 
 struct probity_mapping {
-    uint64_t tick; /* since when */
+    uint64_t tick; /* valid from this time */
     uint64_t first, end;
-    uint64_t bias; /* an address in memory minus the same address as linked */
+    uint64_t bias; /* address in memory minus address as linked */
     const char *path, *build_id; /* build_id: hexadecimal, may be "" */
 };
 
@@ -35,9 +35,9 @@ struct probity_mappings {
 /* Takes any event, in the order of the reader. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_mappings_put(struct probity_mappings *mappings, const struct probity_event *event);
 
-/* The newest mapping that contains an address of a trace and is not later than the tick; NULL if
- * there is none. Valid until the next put. For a return address, pass the byte before it: the call
- * may be the last instruction of its function. */
+/* Returns the newest mapping that contains an address of a trace and is not later than the tick;
+ * NULL if there is none. Valid until the next put. For a return address, pass the byte before it:
+ * the call may be the last instruction of its function. */
 const struct probity_mapping *probity_mappings_find(const struct probity_mappings *mappings,
                                                     uint32_t trace, uint64_t tick,
                                                     uint64_t address);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * messages.c: numbers of messages between traces. Runs in the tool, and keeps no state.
+ * messages.c: computes the numbers that identify messages between traces. Runs only in the tool;
+ * stateless.
  */
 #include "analysis/messages.h"
 

@@ -13,11 +13,12 @@
 /* Whether a hit is a send or a receive with an id: 1 or 0. */
 int probity_is_message(const struct probity_event *event);
 
-/* The bytes of a message's name without the ending that differs between its send and receive. */
+/* Returns the length in bytes of a message's name without the ending that differs between its send
+ * and receive. */
 size_t probity_message_name_bytes(const struct probity_event *event);
 
-/* A number of the message, equal for its send and its receive. Never the id itself, which other
- * flows have. */
+/* Returns the number of the message, equal for its send and its receive. It differs from the id,
+ * which other flows use. */
 uint64_t probity_message_flow(const struct probity_event *event);
 
 #endif

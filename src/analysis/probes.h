@@ -16,8 +16,8 @@
 struct probity_probe {
     struct probity_link link; /* by text */
     const char *text; /* its number as text, or a site's name */
-    const char *name; /* of a numbered probe, or NULL */
-    uint32_t number;  /* of a numbered probe */
+    const char *name; /* for a numbered probe, or NULL */
+    uint32_t number;  /* for a numbered probe */
     int is_site;
     uint32_t place;   /* index in order of appearance */
     char *name_copy;
@@ -36,23 +36,25 @@ struct probity_probes {
     struct probity_hashtable numbers, probes;
 };
 
-/* Finds a hit's probe that is not in the cache. */
+/* Finds the probe of a hit if it is not in the cache. */
 struct probity_probe *probity_probes_find(struct probity_probes *probes,
                                           const struct probity_event *event);
 
-/* Takes the name from an event, which may follow hits. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes the name from an event, which may come after hits. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_probes_name(struct probity_probe *probe, const struct probity_event *event);
 
-/* Finds the probe with the same text as one of another table; NULL: there is none. */
+/* Finds the probe with the same text as a probe of another table; NULL if there is none. */
 struct probity_probe *probity_probes_like(const struct probity_probes *probes,
                                           const struct probity_probe *other);
 
-/* Finds or adds it, and takes over its name. NULL if out of memory. */
+/* Finds or adds the probe with the same text, and copies its name. Returns NULL if out of
+ * memory. */
 struct probity_probe *probity_probes_same(struct probity_probes *probes,
                                           const struct probity_probe *other);
 
-/* The key includes the trace, because sites of different traces share numbers. A site and a probe
- * with the same number have different slots, so that they do not evict each other. */
+/* Returns the key of a hit. It includes the trace, because sites of different traces share numbers.
+ * A site and a probe with the same number have different slots, so that they do not evict each
+ * other. */
 static inline uint64_t probity_probes_key(const struct probity_event *event, size_t *ret_place)
 {
     uint64_t key = (uint64_t)event->id + 1;
@@ -64,8 +66,8 @@ static inline uint64_t probity_probes_key(const struct probity_event *event, siz
     return key | (uint64_t)(event->trace + 1) << 33;
 }
 
-/* The probe of a hit, which is the first member of its item; the others are zero at the first hit.
- * NULL if out of memory. */
+/* Returns the probe of a hit, the first member of its item. Other members are zero at the first
+ * hit. NULL if out of memory. */
 static inline struct probity_probe *probity_probes_of(struct probity_probes *probes,
                                                       const struct probity_event *event)
 {
@@ -73,7 +75,7 @@ static inline struct probity_probe *probity_probes_of(struct probity_probes *pro
     uint64_t key = probity_probes_key(event, &place);
     struct probity_probe *probe = probes->cache[place].probe;
 
-    /* An unnamed site may be declared later. */
+    /* An unnamed site may be declared later, so it is not cached. */
     if (__builtin_expect(probes->cache[place].key != key || (event->is_site && !event->name), 0))
         probe = probity_probes_find(probes, event);
     if (__builtin_expect(!event->is_site && event->name != NULL && probe != NULL &&
@@ -83,7 +85,7 @@ static inline struct probity_probe *probity_probes_of(struct probity_probes *pro
     return probe;
 }
 
-/* Compares numbers, then names. Returns as strcmp(). */
+/* Compares numbers, then names. Returns the same as strcmp(). */
 int probity_probes_compare(const struct probity_probe *a, const struct probity_probe *b);
 
 /* Frees all items. */

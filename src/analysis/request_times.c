@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * request_times.c: opens a request at its first hit, and counts its duration at its last one.
+ * request_times.c: opens a request at its first hit, and counts its duration at its last hit.
  */
 #include "analysis/request_times.h"
 
@@ -43,7 +43,7 @@ static int begin(struct probity_request_times *times, const struct probity_infli
     return 0;
 }
 
-/* Returns 1 if the kind is in the list, 0 if the list is full. */
+/* Adds a kind to the list. Returns 1, or 0 if the list is full. */
 static int list(struct probity_request_times *times, struct probity_request_kind *kind)
 {
     if (kind->is_listed || times->count == PROBITY_REQUEST_KINDS_MAX)

@@ -17,8 +17,8 @@ struct probity_row_sort_item {
 /* Rows with equal values and names keep their order. */
 void probity_row_sort(struct probity_row_sort_item *items, size_t count);
 
-/* Arranges elements of size `bytes` in the order of the sorted items. Returns 0 or
- * PROBITY_ERROR_MEMORY; the elements are then left as they are. */
+/* Arranges elements of size `bytes` in the order of the sorted items. Returns 0, or
+ * PROBITY_ERROR_MEMORY with the elements unchanged. */
 int probity_row_sort_arrange(void *elements, size_t bytes,
                              const struct probity_row_sort_item *items, size_t count);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * same_function.h: one item for all declarations of a function that look the same to a user: from a
- * header included by several files, or from several traces. Memory: functions. Prints nothing.
+ * same_function.h: combines declarations of a function that look the same to a user, such as those
+ * of a header included by several files or those of several traces, into one item. Memory:
+ * functions. Prints nothing.
  */
 #ifndef PROBITY_ANALYSIS_SAME_FUNCTION_H
 #define PROBITY_ANALYSIS_SAME_FUNCTION_H
@@ -12,14 +13,14 @@
 #include "base/hashtable.h"
 #include "reader/reader.h"
 
-/* A function, as scopes identify it. */
+/* What identifies a function for scopes. */
 struct probity_function_key {
     const struct probity_function *function; /* NULL if its declaration was lost */
     uint32_t trace, number;                  /* number of its enter site */
 };
 
-/* Compares whatever distinguishes functions for a user: their texts or, for lost declarations,
- * trace and number. Returns as strcmp(). */
+/* Compares what distinguishes functions for a user: their texts or, for lost declarations, trace
+ * and number. Returns the same as strcmp(). */
 int probity_function_compare(const struct probity_function_key *left,
                              const struct probity_function_key *right);
 
@@ -30,14 +31,15 @@ struct probity_same_function {
     struct probity_same_function *next; /* all items of a set, newest first */
 };
 
-/* Zeroed except item_bytes: an empty set. */
+/* All zero except item_bytes: an empty set. */
 struct probity_same_functions {
     size_t item_bytes; /* size of an item, which begins with struct probity_same_function */
     struct probity_hashtable table;
     struct probity_same_function *items;
 };
 
-/* Finds or adds a function; a new item is zero after its first member. NULL if out of memory. */
+/* Finds or adds a function; a new item is zero after its first member. Returns NULL if out of
+ * memory. */
 struct probity_same_function *probity_same_function_at(struct probity_same_functions *set,
                                                        const struct probity_function_key *key);
 

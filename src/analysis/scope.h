@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope.h: one scope, open or closed, with its times and the way it ended. scopes.h has the stacks
- * of scopes, scopes_cost.h the recording overhead in their times.
+ * scope.h: one scope, open or closed, with its times and how it ended. For the stacks of scopes,
+ * see scopes.h; for the recording overhead in their times, scopes_cost.h.
  */
 #ifndef PROBITY_ANALYSIS_SCOPE_H
 #define PROBITY_ANALYSIS_SCOPE_H
@@ -23,7 +23,7 @@ static inline void probity_scope_time_add(struct probity_scope_time *to,
     to->cpu_ns += time.cpu_ns;
 }
 
-/* Never below 0. */
+/* Subtracts times; the result is never below 0. */
 static inline struct probity_scope_time probity_scope_time_less(struct probity_scope_time a,
                                                                 struct probity_scope_time b)
 {
@@ -35,9 +35,10 @@ static inline struct probity_scope_time probity_scope_time_less(struct probity_s
 struct probity_scope {
     const struct probity_function *function; /* NULL if its declaration was lost */
     uint32_t trace, number;                  /* number of its enter site */
-    uint32_t depth;                          /* 0: the thread's outermost */
+    uint32_t depth;                          /* 0: outermost of the thread */
     uint32_t recursion; /* number of enclosing activations of the same function whose total includes
-                           this one's time; those in whose pause it was called are not counted */
+                         * the time of this one; those that called it while paused are not
+                         * counted */
     uint64_t enter_tick, enter_wall_ns, enter_cpu_ns;
     struct probity_scope_time elapsed, children, paused, total; /* complete once closed */
     int is_paused, is_untimed; /* untimed: entered with profiling off */
@@ -49,7 +50,7 @@ struct probity_scope {
                          * NULL at first, and again after a long time without open scopes */
 };
 
-/* Self time: elapsed time minus children and pauses. */
+/* Returns the self time: elapsed time minus children and pauses. */
 static inline struct probity_scope_time probity_scope_self(const struct probity_scope *scope)
 {
     return probity_scope_time_less(probity_scope_time_less(scope->elapsed, scope->children),
@@ -59,11 +60,11 @@ static inline struct probity_scope_time probity_scope_self(const struct probity_
 enum probity_scope_end {
     PROBITY_SCOPE_LEFT = 1,    /* by its leave */
     PROBITY_SCOPE_UNWOUND = 2, /* by longjmp, or its leave is missing */
-    PROBITY_SCOPE_OPEN = 3,    /* not closed: the thread's records end inside it */
-    PROBITY_SCOPE_RAISED = 4   /* by an exception, according to its leave */
+    PROBITY_SCOPE_OPEN = 3,    /* not closed: the thread's records end within the scope */
+    PROBITY_SCOPE_RAISED = 4   /* by an exception, as its leave states */
 };
 
-/* Whether the scope's end was recorded rather than inferred. */
+/* Whether the end of the scope was recorded rather than inferred. */
 static inline int probity_scope_end_is_recorded(enum probity_scope_end how)
 {
     return how == PROBITY_SCOPE_LEFT || how == PROBITY_SCOPE_RAISED;

@@ -20,11 +20,11 @@
 #include "base/hashtable.h"
 #include "probity.h"
 
-/* Small at first, because there may be a great many threads. */
+/* Small at first, because there may be many threads. */
 enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1 };
 
-/* A trace does not record when threads end. If there are more than this, those without open scopes
- * are dropped after a time without records. */
+/* A trace does not record when threads end. If there are more threads than this, those without open
+ * scopes are dropped after a time without records. */
 enum { THREADS_KEPT = 1024 };
 #define IDLE_NS UINT64_C(10000000000)
 
@@ -36,7 +36,7 @@ int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probit
 /* ---- A thread's functions ----------------------------------------------------------------------
  */
 
-/* Finds or adds a function. NULL if out of memory. */
+/* Finds or adds a function. Returns NULL if out of memory. */
 static struct function_use *find_use(struct scope_thread *thread, uint64_t key)
 {
     uint64_t hash = probity_hash(key);
@@ -122,7 +122,7 @@ probity_scopes_push(struct probity_scopes *scopes, struct scope_thread *thread,
                                          scopes->costs.count > 0) : NULL;
 }
 
-/* Not inlined, because each use is in another function. */
+/* Not inlined, because every caller uses it for another function. */
 static __attribute__((noinline)) const struct probity_scope *
 end_top(struct probity_scopes *scopes, struct scope_thread *thread, enum probity_scope_end how)
 {
@@ -140,8 +140,8 @@ static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
         listener->closed(listener->context, scope, how, slot, event);
 }
 
-/* Scopes that were jumped over lasted at least until the previous record. How much longer is
- * unknown, so the rest counts for the scope that was jumped to. */
+/* Closes the scopes that a jump skipped. They lasted at least until the previous record. How much
+ * longer is unknown, so the remaining time counts for the scope that was jumped to. */
 static void unwind_to(struct probity_scopes *scopes, struct scope_thread *thread, uint32_t depth,
                       const struct probity_scopes_listener *listener,
                       const struct probity_event *event)
@@ -216,8 +216,8 @@ leave(struct probity_scopes *scopes, struct scope_thread *thread,
 /* ---- Deferred scopes ---------------------------------------------------------------------------
  */
 
-/* Moves scopes that have closed since `open` was entered from its caller to it. Returns the first
- * of them and the one before it; each may be NULL. */
+/* Moves scopes that have closed since `open` was entered from its caller to `open`. Returns the
+ * first of them and the scope before it; each may be NULL. */
 static const struct closed_scope *adopt(struct scope_thread *thread, struct open_scope *open,
                                         const struct closed_scope **ret_before)
 {
@@ -241,13 +241,13 @@ static const struct closed_scope *adopt(struct scope_thread *thread, struct open
             caller->scope.total = probity_scope_time_less(caller->scope.total, closed->total);
         }
         closed->is_counted = 1;
-        closed->depth++; /* moves together with its caller */
+        closed->depth++; /* is one level deeper, like its caller */
     }
     *ret_before = before;
     return first;
 }
 
-/* The CPU time at the enter was not recorded. It is estimated as that of the next record minus the
+/* Estimates the CPU time at the enter, which was not recorded: that of the next record minus the
  * wall time in between, but no less than that of the previous record. */
 static void date_back(struct scope_thread *thread, struct open_scope *open, uint64_t wall_ns)
 {
@@ -272,8 +272,8 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
 {
     uint32_t depth = thread->depth;
 
-    /* Scopes that began later and are still open were called by this one; as it is running again,
-     * they have ended. */
+    /* Scopes that began later and are still open were called by this scope. Since it is running
+     * again, they have ended. */
     while (depth > 0 && thread->stack[depth - 1].scope.enter_tick > event->entered_tick)
         depth--;
     unwind_to(scopes, thread, depth, listener, event);
@@ -282,8 +282,8 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
         return PROBITY_ERROR_MEMORY;
     open->scope.enter_tick = event->entered_tick;
     date_back(thread, open, event->entered_wall_ns);
-    /* Which earlier records belong to which of the two is unknown. The outer callers are updated
-     * when these two are left. */
+    /* It is unknown which earlier records belong to this scope and which to its caller. The outer
+     * callers are updated when these two are left. */
     for (uint32_t i = depth > 0 ? depth - 1 : 0; i <= depth; i++)
         thread->stack[i].scope.is_costed = 0;
     if (listener->opened != NULL)
@@ -321,7 +321,7 @@ static void resume_scope(struct probity_scopes *scopes, struct scope_thread *thr
                            probity_scope_time_less(thread->now, open->paused_at));
 }
 
-/* Wall time, by interpolation, of a tick between a scope's enter and now. */
+/* Interpolates the wall time of a tick between a scope's enter and now. */
 static uint64_t wall_between(const struct probity_scope *scope, const struct probity_event *now,
                              uint64_t tick)
 {
@@ -335,7 +335,7 @@ static uint64_t wall_between(const struct probity_scope *scope, const struct pro
            (uint64_t)((double)(tick - scope->enter_tick) / (double)ticks * (double)ns);
 }
 
-/* Undoes the adoption of calls made in a pause before the checkpoint: they are not part of the
+/* Undoes the adoption of calls made in a pause before the checkpoint: they do not count towards the
  * remaining time.
  */
 static void disown(struct scope_thread *thread, struct open_scope *open, uint64_t from, uint64_t to)
@@ -353,7 +353,7 @@ static void disown(struct scope_thread *thread, struct open_scope *open, uint64_
     }
 }
 
-/* A deferred scope's pauses before it was opened. */
+/* Adds the pauses that a deferred scope had before it was opened. */
 static void take_pauses_before(struct scope_thread *thread, const struct probity_event *event)
 {
     struct open_scope *open = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
@@ -466,8 +466,8 @@ static inline int put_plain(struct probity_scopes *scopes, struct scope_thread *
     return put_rare(scopes, thread, listener, event);
 }
 
-/* The cost of a record, and of a CPU clock reading that may follow, is charged to the scope that is
- * innermost afterwards; that of a leave's values to the scope that it ends. */
+/* Charges costs. The cost of a record, and of a CPU clock reading that may follow, is charged to
+ * the scope that is innermost afterwards; that of a leave's values to the scope that it ends. */
 static __attribute__((noinline)) int
 put_costed(struct probity_scopes *scopes, struct scope_thread *thread,
            const struct probity_scopes_listener *listener, const struct probity_event *event)
@@ -496,7 +496,7 @@ static inline int put_of(struct probity_scopes *scopes, struct scope_thread *thr
     return put_plain(scopes, thread, listener, event);
 }
 
-/* The first event of a thread. */
+/* Takes the first event of a thread. */
 static __attribute__((noinline)) int
 put_first(struct probity_scopes *scopes, const struct probity_event *event,
           const struct probity_scopes_listener *listener)
@@ -506,7 +506,7 @@ put_first(struct probity_scopes *scopes, const struct probity_event *event,
     return thread != NULL ? put_of(scopes, thread, event, listener) : PROBITY_ERROR_MEMORY;
 }
 
-/* Unusual cases are called last, so that no register is saved for them. */
+/* Unusual cases are tail calls, so that no register need be saved for them. */
 int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event *event,
                        const struct probity_scopes_listener *listener)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes.h: turns events into scopes: a stack for each thread, times without those of callees and
+ * scopes.h: turns events into scopes: a stack for each thread, times that exclude callees and
  * pauses, and repairs of scopes left open by longjmp, a kill or a dropped record
- * (doc/trace-format.md, "Scopes"). Depends only on libc and the reader, because the library uses
- * it, too. Memory: threads with open scopes or recent records, times the depth of their stacks.
- * Prints nothing.
+ * (doc/trace-format.md, "Scopes"). Depends only on libc and the reader, because the library uses it
+ * too. Memory: threads with open scopes or recent records, times the depth of their stacks. Prints
+ * nothing.
  */
 #ifndef PROBITY_ANALYSIS_SCOPES_H
 #define PROBITY_ANALYSIS_SCOPES_H
@@ -15,8 +15,8 @@
 #include "analysis/scope.h"
 #include "reader/reader.h"
 
-/* Elements of of_function: the first one, except for analyses whose scopes may be shared with one
- * that uses it. */
+/* Elements of of_function. All analyses use the first one, except those whose scopes may be shared
+ * with one that uses it. */
 enum { PROBITY_SCOPES_OF_TREE = 1, PROBITY_SCOPES_OF_COUNT = 2 };
 
 struct probity_scopes_repairs {
@@ -34,12 +34,13 @@ static inline void probity_scopes_repairs_add(struct probity_scopes_repairs *to,
 }
 
 /* Callbacks of probity_scopes_put(), each of which may be NULL. Pointers are valid during the call.
- * `event` is the one that caused it; NULL in probity_scopes_finish(). */
+ * `event` is the event that caused it; NULL in probity_scopes_finish(). */
 struct probity_scopes_listener {
-    /* A scope began. The event's values are its parameters, unless it is a CHECKPOINT. */
+    /* Called when a scope has begun. The event's values are its parameters, unless it is a
+     * CHECKPOINT. */
     void (*opened)(void *context, struct probity_scope *scope, const struct probity_event *event);
-    /* A scope ended, the innermost first. If `how` is LEFT, the event's values are the return
-     * value. thread_slot identifies the thread. */
+    /* Called when a scope has ended, the innermost first. If `how` is LEFT, the event's values are
+     * the return value. thread_slot identifies the thread. */
     void (*closed)(void *context, const struct probity_scope *scope, enum probity_scope_end how,
                    uint32_t thread_slot, const struct probity_event *event);
     void *context;
@@ -58,7 +59,7 @@ int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probit
  * CLOCK_REALTIME only, and orphans and unmatched pauses in that range. to_ns 0: no end. */
 void probity_scopes_set_range(struct probity_scopes *scopes, uint64_t from_ns, uint64_t to_ns);
 
-/* Number of open scopes that began in the range. */
+/* Returns the number of open scopes that began in the range. */
 uint64_t probity_scopes_pending(const struct probity_scopes *scopes);
 
 /* Takes the next event of any kind in time order. Events unrelated to scopes only show that the
@@ -70,16 +71,16 @@ int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event
 void probity_scopes_finish(struct probity_scopes *scopes,
                            const struct probity_scopes_listener *listener);
 
-/* A thread's innermost open scope, or NULL. Valid until the next call. */
+/* Returns the innermost open scope of a thread, or NULL. Valid until the next call. */
 const struct probity_scope *probity_scopes_top(const struct probity_scopes *scopes,
                                                uint32_t thread_slot);
 
-/* A thread's open scope at this depth, or NULL. Callbacks may use it to find their scope's callers
- * and change their `user`. Valid until the next call. */
+/* Returns a thread's open scope at this depth, or NULL. Callbacks may use it to find the callers of
+ * their scope and change their `user`. Valid until the next call. */
 struct probity_scope *probity_scopes_at(const struct probity_scopes *scopes, uint32_t thread_slot,
                                         uint32_t depth);
 
-/* A thread's number of open scopes. */
+/* Returns the number of open scopes of a thread. */
 uint32_t probity_scopes_depth(const struct probity_scopes *scopes, uint32_t thread_slot);
 
 const struct probity_scopes_repairs *probity_scopes_repairs(const struct probity_scopes *scopes);

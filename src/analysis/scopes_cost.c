@@ -8,8 +8,8 @@
 
 #include "probity.h"
 
-/* Values other than numbers take the slow path, which is not measured and may cost up to this many
- * times as much. */
+/* Values other than numbers take the slow path, whose cost is not measured: it may be up to this
+ * many times as high. */
 enum { TEXT_FACTOR = 16 };
 
 int probity_scope_cost_open(struct probity_scopes_costs *costs,
@@ -42,8 +42,8 @@ void probity_scope_cost_begin(const struct probity_scopes_costs *costs,
     scope->has_values = 0;
 }
 
-/* A scope with values costs between a plain one and the measured one, which has values at both
- * ends. */
+/* Returns the cost of a scope with values: between that of a plain scope and the measured one,
+ * which has values at both ends. */
 static struct probity_cost_range part_of(const struct probity_costs *costs,
                                          const struct probity_scope *scope,
                                          enum probity_cost_part plain,
@@ -61,7 +61,7 @@ static struct probity_cost_range part_of(const struct probity_costs *costs,
     return range;
 }
 
-/* A scope left by a jump has no leave. */
+/* Ends a scope. A scope left by a jump has no leave record. */
 void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct probity_scope *scope,
                             enum probity_scope_end how, struct probity_scope *caller)
 {

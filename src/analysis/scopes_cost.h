@@ -13,14 +13,14 @@ struct probity_scopes_costs {
     size_t count; /* 0: disabled */
 };
 
-/* Enables them for the traces of the reader. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Enables costs for the traces of the reader. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_scope_cost_open(struct probity_scopes_costs *costs,
                             const struct probity_reader *reader);
 
 void probity_scope_cost_begin(const struct probity_scopes_costs *costs,
                               struct probity_scope *scope);
 
-/* Ends a scope. caller NULL: its time is part of no other scope. */
+/* Ends a scope. caller NULL: no other scope includes its time. */
 void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct probity_scope *scope,
                             enum probity_scope_end how, struct probity_scope *caller);
 
@@ -28,7 +28,8 @@ void probity_scope_cost_end(const struct probity_scopes_costs *costs, struct pro
 void probity_scope_cost_values(const struct probity_scopes_costs *costs,
                                struct probity_scope *scope, const struct probity_event *event);
 
-/* Charges a reading of the CPU clock if the thread's previous record was that long ago. */
+/* Charges a reading of the CPU clock if the thread's previous record was at least `gap_ticks`
+ * ago. */
 static inline void probity_scope_cost_gap(const struct probity_scopes_costs *costs,
                                           struct probity_scope *top, uint32_t trace, uint64_t gap)
 {

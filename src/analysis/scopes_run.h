@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes_run.h: puts a run of events (reader/run.h) in the same way as probity_scopes_put() puts
- * one, without a call for each: the compiler makes one loop of this, of the steps of the stack and
- * of what an analysis does with a scope.
+ * scopes_run.h: takes a run of events (reader/run.h) as probity_scopes_put() takes single events,
+ * without a call for each: the compiler makes one loop of this code, the steps of the stack, and
+ * what an analysis does with a scope.
  */
 #ifndef PROBITY_ANALYSIS_SCOPES_RUN_H
 #define PROBITY_ANALYSIS_SCOPES_RUN_H
@@ -13,17 +13,17 @@
 /* What an analysis does; each function but `put` is inlined. */
 struct probity_scopes_run_steps {
     struct probity_scopes_listener listener;
-    /* As the listener's; `at` is the event in the run. */
+    /* The same as that of the listener; `at` is the index of the event in the run. */
     void (*opened)(void *context, struct probity_scope *scope, const struct probity_run *run,
                    size_t at);
-    /* A scope was left. NULL: calls the listener, with NULL in place of the event. */
+    /* Called when a scope was left. NULL: calls the listener, with NULL in place of the event. */
     void (*left)(void *context, const struct probity_scope *scope, const struct probity_run *run,
                  size_t at);
     /* Puts any event; returns 0 or an error. NULL: probity_scopes_put() with the listener. */
     int (*put)(void *context, const struct probity_event *event);
 };
 
-/* The thread of a run, and a copy of what does not change. */
+/* The thread of a run, and a copy of what does not change during the run. */
 struct scopes_run {
     struct probity_scopes *scopes;
     struct scope_thread *thread; /* NULL: not seen yet */
@@ -41,8 +41,8 @@ static inline void scopes_run_find_thread(struct scopes_run *now)
     now->thread = now->slot < scopes->thread_count ? scopes->threads[now->slot] : NULL;
 }
 
-/* An enter of a function that the thread has entered recently. Returns its scope, or NULL if it is
- * another one. */
+/* Takes an enter of a function that the thread has entered recently. Returns its scope, or NULL if
+ * it is another event. */
 static inline __attribute__((always_inline)) struct probity_scope *
 scopes_run_enter(const struct scopes_run *now, size_t at)
 {
@@ -60,7 +60,7 @@ scopes_run_enter(const struct scopes_run *now, size_t at)
     return &scopes_push_use(now->scopes, thread, use, begin, now->has_costs)->scope;
 }
 
-/* A leave of the innermost scope. Returns that, or NULL if it is another one. */
+/* Takes a leave of the innermost scope. Returns that scope, or NULL if it is another event. */
 static inline __attribute__((always_inline)) const struct probity_scope *
 scopes_run_leave(const struct scopes_run *now, size_t at)
 {
@@ -99,7 +99,8 @@ static inline void scopes_run_left(const struct scopes_run *now,
         steps.listener.closed(steps.listener.context, scope, PROBITY_SCOPE_LEFT, now->slot, NULL);
 }
 
-/* The listener is passed by value, so that its address is not taken where it is constant. */
+/* The listener is passed by value, so that callers with a constant one need not take its
+ * address. */
 static __attribute__((noinline)) int
 scopes_run_put_event(struct probity_scopes *scopes, const struct probity_event *event,
                      const struct probity_scopes_listener listener)
@@ -107,7 +108,7 @@ scopes_run_put_event(struct probity_scopes *scopes, const struct probity_event *
     return probity_scopes_put(scopes, event, &listener);
 }
 
-/* Puts a run. has_costs is constant, so that a loop without costs has no steps for them. */
+/* Takes a run. has_costs is constant, so that a loop without costs has no steps for them. */
 static inline __attribute__((always_inline)) int
 scopes_run_put(struct probity_scopes *scopes, const struct probity_run *run,
                const struct probity_scopes_run_steps steps, int has_costs)
@@ -142,7 +143,7 @@ scopes_run_put(struct probity_scopes *scopes, const struct probity_run *run,
     return error;
 }
 
-/* Puts a run. Returns 0 or an error. */
+/* Takes a run. Returns 0 or an error. */
 static inline __attribute__((always_inline)) int
 probity_scopes_put_run(struct probity_scopes *scopes, const struct probity_run *run,
                        const struct probity_scopes_run_steps steps)

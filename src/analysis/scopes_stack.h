@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes_stack.h: the stacks of open scopes, and the steps that most enters and leaves take, for
- * scopes.c and scopes_run.h, which takes several events at once.
+ * scopes_stack.h: the stacks of open scopes, and the steps of most enters and leaves, used by
+ * scopes.c and by scopes_run.h, which takes several events at once.
  */
 #ifndef PROBITY_ANALYSIS_SCOPES_STACK_H
 #define PROBITY_ANALYSIS_SCOPES_STACK_H
@@ -40,8 +40,8 @@ struct closed_scope {
 struct scope_thread {
     struct open_scope *stack;
     uint32_t depth, capacity;
-    struct probity_scope_time now; /* of the latest record; CPU time never decreases */
-    struct probity_scope_time before; /* of the previous record */
+    struct probity_scope_time now; /* times of the latest record; CPU time never decreases */
+    struct probity_scope_time before; /* times of the previous record */
     struct probity_hashtable uses;
     struct function_use *recent[RECENT_USES]; /* found last, by number */
     struct closed_scope *closed; /* a ring */
@@ -52,11 +52,11 @@ struct scope_thread {
 struct probity_scopes {
     struct scope_thread **threads; /* by slot; NULL: not seen yet */
     uint32_t thread_count;
-    size_t live_count, sweep_count; /* not NULL; at how many to look for idle ones */
+    size_t live_count, sweep_count; /* number not NULL; number at which idle ones are dropped */
     struct probity_scopes_repairs repairs;
     uint64_t from_ns, range_ns; /* the range is [from_ns, from_ns + range_ns) */
     uint64_t pending;
-    uint8_t is_off[PROBITY_READER_TRACES_MAX + 1]; /* profiling of the process */
+    uint8_t is_off[PROBITY_READER_TRACES_MAX + 1]; /* by trace: profiling of the process is off */
     struct probity_scopes_costs costs;
 };
 
@@ -66,11 +66,11 @@ struct probity_scopes {
 struct open_scope *probity_scopes_push(struct probity_scopes *scopes, struct scope_thread *thread,
                                        const struct probity_event *event);
 
-/* Makes room for one more closed scope: if the ring is full and cannot grow, because of its limit
- * or lack of memory, its oldest entry is dropped. Returns 0 if the ring has no entry at all. */
+/* Makes room for one more closed scope. If the ring is full and cannot grow, because of its limit
+ * or lack of memory, drops its oldest entry. Returns 0 if the ring has no entries at all. */
 int probity_scopes_make_place(struct scope_thread *thread);
 
-/* One by one: a load of both waits until both have been stored. */
+/* Copied separately: a load of both stalls until both have been stored. */
 static inline void scopes_copy_time(struct probity_scope_time *to,
                                     const struct probity_scope_time *from)
 {
@@ -83,14 +83,15 @@ static inline int scopes_is_in_range(const struct probity_scopes *scopes, uint64
     return wall_ns - scopes->from_ns < scopes->range_ns;
 }
 
-/* A function without a declaration is identified by its number; no address has the highest bit
- * set. */
+/* Returns a key. A function without a declaration is identified by its number; no address has the
+ * highest bit set. */
 static inline uint64_t scopes_key_of(const struct probity_function *function, uint32_t number)
 {
     return function != NULL ? (uint64_t)(uintptr_t)function : UINT64_C(1) << 63 | number;
 }
 
-/* A function has two sites, and those that are declared together have successive ones. */
+/* Returns the cache entry of a function. A function has two sites, and sites that are declared
+ * together have successive numbers, so the index omits the lowest bit. */
 static inline struct function_use **scopes_recent_of(struct scope_thread *thread, uint32_t number)
 {
     return &thread->recent[number / 2 % RECENT_USES];
@@ -101,8 +102,8 @@ static inline struct closed_scope *scopes_closed_at(struct scope_thread *thread,
     return &thread->closed[(thread->closed_first + index) & (thread->closed_capacity - 1)];
 }
 
-/* Drops the closing scope's callees, which no later scope can adopt. All siblings are kept, because
- * only a checkpoint shows that a function is deferred. */
+/* Drops the callees of the closing scope, which no later scope can adopt. Keeps all siblings,
+ * because only a checkpoint shows that a function is deferred. */
 static inline void scopes_keep_closed(struct scope_thread *thread,
                                       const struct probity_scope *scope, int is_counted)
 {
@@ -124,15 +125,15 @@ static inline void scopes_keep_closed(struct scope_thread *thread,
     scopes_copy_time(&closed->total, &scope->total);
 }
 
-/* What an enter says. */
+/* The data of an enter. */
 struct scope_begin {
     const struct probity_function *function;
     uint32_t trace, number;
     uint64_t tick, wall_ns;
 };
 
-/* Opens a scope. The stack has room. has_costs: whether costs are enabled. Loops over runs inline
- * this and the end. */
+/* Opens a scope. The stack must have room. has_costs: whether costs are enabled. Loops over runs
+ * inline this function and scopes_end_top(). */
 static inline __attribute__((always_inline)) struct open_scope *
 scopes_push_use(struct probity_scopes *scopes, struct scope_thread *thread,
                 struct function_use *use, struct scope_begin begin, int has_costs)
@@ -141,7 +142,7 @@ scopes_push_use(struct probity_scopes *scopes, struct scope_thread *thread,
     struct probity_scope *scope = &open->scope;
     const struct probity_scope_time none = {0, 0};
     open->use = use;
-    /* Assigned one by one: compilers clear a whole structure with a slow loop. */
+    /* Assigned separately: compilers clear a whole structure with a slow loop. */
     scope->function = begin.function;
     scope->trace = begin.trace;
     scope->number = begin.number;
@@ -174,8 +175,8 @@ scopes_push_use(struct probity_scopes *scopes, struct scope_thread *thread,
     return open;
 }
 
-/* A scope called in a pause of its caller is not subtracted from the caller's self time, which
- * already excludes the whole pause. */
+/* Adds the time of a scope to its caller. A scope called in a pause of its caller is not subtracted
+ * from the caller's self time, which already excludes the whole pause. */
 static inline void scopes_add_to_caller(struct open_scope *caller,
                                         const struct probity_scope *scope)
 {
@@ -183,7 +184,7 @@ static inline void scopes_add_to_caller(struct open_scope *caller,
     probity_scope_time_add(&caller->scope.total, scope->total);
 }
 
-/* Ends the innermost scope. Returns it; it is valid until the next enter. */
+/* Ends the innermost scope. Returns it, valid until the next enter. */
 static inline __attribute__((always_inline)) const struct probity_scope *
 scopes_end_top(struct probity_scopes *scopes, struct scope_thread *thread,
                enum probity_scope_end how, int has_costs)
@@ -211,7 +212,7 @@ scopes_end_top(struct probity_scopes *scopes, struct scope_thread *thread,
     return scope;
 }
 
-/* The use of a function that the thread has used recently, or NULL. */
+/* Returns the use of a function that the thread has used recently, or NULL. */
 static inline struct function_use *scopes_recent_use(struct scope_thread *thread, uint64_t key,
                                                      uint32_t number)
 {

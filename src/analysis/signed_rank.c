@@ -10,16 +10,16 @@
 
 #include "probity.h"
 
-/* With random signs, rank i is part of the sum in half of the cases. [t] becomes the probability
- * that the ranks sum up to t. */
+/* Makes [t] the probability that the ranks sum to t. With random signs, rank i is part of the sum
+ * in half of the cases. */
 static void add_rank(double *probability, size_t sums, size_t rank)
 {
     for (size_t t = sums; t-- > 0;)
         probability[t] = (probability[t] + (t >= rank ? probability[t - rank] : 0)) / 2;
 }
 
-/* Number of sorted means outside the interval at each end, plus one; 0 if there are too few for
- * this confidence. */
+/* Returns the number of sorted means outside the interval at each end, plus one; 0 if there are too
+ * few for this confidence. */
 static int rank_of_bound(size_t count, double confidence, size_t *ret_rank)
 {
     size_t means = count * (count + 1) / 2, sums = means / 2 + 1, rank = 0;

@@ -18,7 +18,7 @@
 /* Above this number of differences, a normal approximation replaces the signed ranks. */
 enum { PROBITY_SIGNED_RANK_EXACT_MAX = 200, PROBITY_SIGNED_RANK_MAX = 2000 };
 
-/* estimate: the median of the means of all pairs of differences, including each with itself. The
+/* Estimates the median of the means of all pairs of differences, including each with itself. The
  * interval is exact; for 95 % it takes at least 6 differences. count: 1 to PROBITY_SIGNED_RANK_MAX.
  * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_signed_rank_estimate(const double *differences, size_t count, double confidence,

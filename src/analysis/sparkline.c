@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sparkline.c: computes the scale, and the cells from counts.
+ * sparkline.c: computes the scale, and the cells from the counts.
  */
 #include "analysis/sparkline.h"
 

@@ -19,11 +19,11 @@ struct probity_sparkline {
     uint64_t first; /* the first step of the scale */
 };
 
-/* The finest scale that covers both values. */
+/* Returns the finest scale that covers both values. */
 struct probity_sparkline probity_sparkline_of(uint64_t least, uint64_t most);
 
-/* The lower bound of a cell; for the cell after the last, the end of the scale, or UINT64_MAX if no
- * value is beyond it. */
+/* Returns the lower bound of a cell; for the cell after the last, the end of the scale, or
+ * UINT64_MAX if no value is beyond it. */
 uint64_t probity_sparkline_least(const struct probity_sparkline *spread, unsigned cell);
 
 void probity_sparkline_count(const struct probity_sparkline *spread,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * statistics.c: rank sums, and the test and the shift derived from them. All ranks are doubled, so
- * that midranks of ties are integers and sums of ranks can be array indices.
+ * statistics.c: computes rank sums, and the test and the shift based on them. All ranks are
+ * doubled, so that midranks of ties are integers and sums of ranks can be array indices.
  */
 #include "analysis/statistics.h"
 
@@ -10,7 +10,8 @@
 
 #include "probity.h"
 
-/* Above this, the normal approximation is as good, and the exact distribution takes too long. */
+/* Above this, the normal approximation is equally good, and the exact distribution takes too
+ * long. */
 enum { EXACT_PRODUCT_MAX = 400 };
 
 /* ---- Ranks -------------------------------------------------------------------------------------
@@ -36,7 +37,7 @@ static int compare_doubles(const void *left, const void *right)
 }
 
 struct ranks {
-    unsigned *doubled;      /* of all values, ascending */
+    unsigned *doubled;      /* doubled ranks of all values, ascending */
     size_t count;
     size_t first, second;   /* doubled rank sums */
     double ties;            /* sum of t^3 - t over groups of t equal values */
@@ -57,7 +58,7 @@ static struct ranked *merge(const struct probity_samples *samples)
     return all;
 }
 
-/* The sorted values [start, end) are equal and share the mean of ranks start + 1 to end. */
+/* Ranks equal values: the sorted values [start, end) share the mean of ranks start + 1 to end. */
 static void rank_group(struct ranks *ranks, const struct ranked *all, size_t start, size_t end)
 {
     double size = (double)(end - start);
@@ -90,8 +91,8 @@ static int rank_values(const struct probity_samples *samples, struct ranks *ret_
     return 0;
 }
 
-/* For each sum up to *ret_sums - 1: the number of choices of `size` ranks that have it. The numbers
- * stay below 2^53 for all sizes that are computed exactly. NULL if out of memory. */
+/* Counts, for each sum up to *ret_sums - 1, the choices of `size` ranks that have it. The counts
+ * stay below 2^53 for all sizes that are computed exactly. Returns NULL if out of memory. */
 static double *count_sums(const unsigned *ranks, size_t count, size_t size, size_t *ret_sums)
 {
     size_t sums = 1;
@@ -102,8 +103,8 @@ static double *count_sums(const unsigned *ranks, size_t count, size_t size, size
     if (table == NULL)
         return NULL;
     table[0] = 1;
-    /* Downwards, so that no rank is chosen twice. No sum exceeds that of all ranks so far, and with
-     * fewer than `least` chosen, those that are left would not suffice. */
+    /* Descending, so that no rank is chosen twice. No sum exceeds that of all ranks so far, and
+     * with fewer than `least` ranks chosen, the remaining ones would not suffice. */
     for (size_t i = 0, reach = 0; i < count; reach += ranks[i++]) {
         size_t least = size + i + 1 > count ? size + i + 1 - count : 1;
         for (size_t chosen = i < size ? i + 1 : size; chosen >= least; chosen--) {
@@ -168,7 +169,7 @@ static double normal_below(double z)
     return 0.5 * erfc(-z / sqrt(2));
 }
 
-/* If there are ties, uses the distribution of the actual ranks. */
+/* Tests by permutations; if there are ties, by the distribution of the actual ranks. */
 static int test_permutations(const struct ranks *ranks, const struct probity_samples *samples,
                              struct probity_rank_test *test)
 {
@@ -258,8 +259,8 @@ double probity_normal_reach(double share)
     return high;
 }
 
-/* Number of sorted differences outside the interval at each end, plus one; 0 if there are too few
- * for this confidence. */
+/* Returns the number of sorted differences outside the interval at each end, plus one; 0 if there
+ * are too few for this confidence. */
 static int rank_of_bound(struct probity_rank_null *null, const struct probity_samples *samples,
                          double confidence, size_t *ret_rank)
 {

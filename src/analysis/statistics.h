@@ -38,8 +38,9 @@ struct probity_rank_test {
     int is_constant; /* all values are equal, so p is 1 for any sizes */
 };
 
-/* Exact up to a product of sizes of 400 (20 runs per side); with ties, over all permutations of the
- * midranks. Both sizes must be at least 1. Returns 0 or PROBITY_ERROR_MEMORY.
+/* Tests whether the samples differ. Exact up to a product of sizes of 400 (20 runs per side); with
+ * ties, over all permutations of the midranks. Both sizes must be at least 1. Returns 0 or
+ * PROBITY_ERROR_MEMORY.
  */
 int probity_rank_test(struct probity_rank_null *null, const struct probity_samples *samples,
                       struct probity_rank_test *ret_test);
@@ -66,26 +67,26 @@ double probity_median(double *values, size_t count);
 int probity_adjust_benjamini_hochberg(double *p, size_t count);
 int probity_adjust_holm(double *p, size_t count);
 
-/* Standard deviation within the samples, pooled; 0 if neither sample has two values. */
+/* Returns the standard deviation within the samples, pooled; 0 if neither sample has two values. */
 double probity_sparkline_within(const struct probity_samples *samples);
 
-/* Values that depend on the significance level; computed once, because that takes longer than a
- * test. */
+/* Values that depend on the significance level; computed once, because computing them takes longer
+ * than a test. */
 struct probity_demand {
     double reach;
     size_t runs_least;
 };
 struct probity_demand probity_demand_of(double level);
 
-/* Number of runs per side to find a shift of `delta` at this level in nine of ten comparisons if
- * runs deviate by `spread`; from probity_runs_least() to PROBITY_RUNS_MAX. */
+/* Returns the number of runs per side needed to find a shift of `delta` at this level in nine of
+ * ten comparisons if runs deviate by `spread`; from probity_runs_least() to PROBITY_RUNS_MAX. */
 enum { PROBITY_RUNS_MAX = 100000 };
 size_t probity_runs_needed(const struct probity_demand *demand, double spread, double delta);
 
-/* Number of runs per side below which no two-sided p-value can reach the level. */
+/* Returns the number of runs per side below which no two-sided p-value can reach the level. */
 size_t probity_runs_least(double level);
 
-/* Half the width of the middle `share` of the standard normal distribution. */
+/* Returns half the width of the middle `share` of the standard normal distribution. */
 double probity_normal_reach(double share);
 
 #endif

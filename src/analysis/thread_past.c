@@ -28,7 +28,7 @@ static struct past_ring *ring_of(const struct probity_past *past, uint32_t slot)
     return slot < past->ring_count ? &past->rings[slot] : NULL;
 }
 
-/* Leaves the ring unchanged if out of memory. */
+/* Enlarges the ring, or leaves it unchanged if out of memory. */
 static void grow_ring(struct probity_past *past, struct past_ring *ring)
 {
     uint32_t capacity = ring->capacity > 0 ? 2 * ring->capacity : RING_FIRST;
@@ -45,7 +45,8 @@ static void grow_ring(struct probity_past *past, struct past_ring *ring)
     ring->capacity = capacity;
 }
 
-/* Makes room in a full ring. The point before a needed time begins the stretch at that time. */
+/* Makes room in a full ring. If a time is needed, so is the point before it, which begins the
+ * stretch at that time. */
 static int make_room(struct probity_past *past, struct past_ring *ring, uint64_t needed_ns)
 {
     int is_needed = ring->count < 2 || point_at(ring, 1)->wall_ns > needed_ns;
@@ -54,7 +55,7 @@ static int make_room(struct probity_past *past, struct past_ring *ring, uint64_t
         grow_ring(past, ring);
     if (ring->count < ring->capacity)
         return 0;
-    if (ring->capacity == 0) /* every thread has a few points, regardless of the limit */
+    if (ring->capacity == 0) /* each thread gets a few points, regardless of the limit */
         grow_ring(past, ring);
     if (ring->capacity == 0)
         return PROBITY_ERROR_MEMORY;
@@ -84,7 +85,7 @@ int probity_past_put(struct probity_past *past, uint32_t thread_slot,
     return 0;
 }
 
-/* Number of points before to_ns. */
+/* Returns the number of points before to_ns. */
 static uint32_t count_before(const struct past_ring *ring, uint64_t to_ns)
 {
     uint32_t low = 0, high = ring->count;
@@ -99,7 +100,7 @@ static uint32_t count_before(const struct past_ring *ring, uint64_t to_ns)
     return low;
 }
 
-/* Cuts the stretch between two points at from_ns and to_ns. */
+/* Returns the stretch between two points, cut at from_ns and to_ns. */
 static struct probity_past_stretch cut(const struct probity_past_point *begin,
                                        const struct probity_past_point *end, uint64_t from_ns,
                                        uint64_t to_ns)

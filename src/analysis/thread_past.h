@@ -24,8 +24,8 @@ enum { PROBITY_PAST_POINTS_MAX = 1 << 21 };
 
 /* The innermost open scopes of a thread. Calls to the C library have files "libc/...". */
 struct probity_past_doing {
-    const struct probity_function *function; /* of the program; NULL: none is open */
-    const struct probity_function *call;     /* the call to the C library that it made; or NULL */
+    const struct probity_function *function; /* function of the program; NULL: none is open */
+    const struct probity_function *call;     /* the function's call to the C library, or NULL */
 };
 
 struct probity_past_point {
@@ -37,7 +37,7 @@ struct probity_past_point {
 /* The activity of a thread between two times. */
 struct probity_past_stretch {
     uint64_t from_ns, to_ns;
-    uint64_t cpu_ns; /* used in it, at most its length; for part of a stretch, in proportion */
+    uint64_t cpu_ns; /* used in the stretch, at most its length; for a part, in proportion */
     struct probity_past_doing doing;
     int is_cpu_known;
 };
@@ -47,11 +47,11 @@ struct probity_past {
     struct past_ring *rings; /* by slot */
     uint32_t ring_count;
     uint64_t points;    /* allocated */
-    uint64_t forgotten; /* points that were still needed */
+    uint64_t forgotten; /* points that were overwritten although they were still needed */
 };
 
-/* Adds a point, not earlier than the thread's latest. needed_ns: points that only concern
- * earlier times may be overwritten. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds a point, which must not be earlier than the thread's latest one. needed_ns: points that only
+ * concern earlier times may be overwritten. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_past_put(struct probity_past *past, uint32_t thread_slot,
                      const struct probity_past_point *point, uint64_t needed_ns);
 
@@ -61,15 +61,15 @@ int probity_past_put(struct probity_past *past, uint32_t thread_slot,
 int probity_past_before(const struct probity_past *past, uint32_t thread_slot, uint64_t from_ns,
                         uint64_t to_ns, struct probity_past_stretch *ret_stretch);
 
-/* To be called if records of the thread since its latest point were dropped: its past since then is
+/* Call this if records of the thread since its latest point were dropped: its past since then is
  * unknown. */
 void probity_past_lose(struct probity_past *past, uint32_t thread_slot);
 
-/* A thread's latest point. Returns 1, or 0 if there is none. */
+/* Finds a thread's latest point. Returns 1, or 0 if there is none. */
 int probity_past_latest(const struct probity_past *past, uint32_t thread_slot,
                         struct probity_past_point *ret_point);
 
-/* The activity of a thread since its latest point; nothing for a thread without points. */
+/* Returns the activity of a thread since its latest point; empty for a thread without points. */
 struct probity_past_doing probity_past_now(const struct probity_past *past, uint32_t thread_slot);
 
 void probity_past_release(struct probity_past *past);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_states.c: sums and, if requested, periods for each thread. A state that is not later than
- * the one before, because CLOCK_REALTIME was set back, begins where that one began.
+ * thread_states.c: sums and, if requested, periods for each thread. If CLOCK_REALTIME was set back,
+ * a state begins no earlier than the one before it.
  */
 #include "analysis/thread_states.h"
 
@@ -18,9 +18,9 @@ struct change {
 };
 
 struct thread_item {
-    struct probity_thread_split sums; /* until the latest change */
-    struct change last;               /* state UNKNOWN at 0: none yet */
-    struct change *changes;           /* if they are kept, in time order */
+    struct probity_thread_split sums; /* sums until the latest change */
+    struct change last;               /* state UNKNOWN since 0: none yet */
+    struct change *changes;           /* if periods are kept, in time order */
     size_t count, capacity;
 };
 
@@ -28,13 +28,13 @@ struct probity_thread_states {
     struct thread_item *threads; /* by slot */
     uint32_t thread_count;
     int keeps;
-    size_t kept; /* changes of all threads */
+    size_t kept; /* number of changes, of all threads */
     uint64_t forgotten;
     probity_thread_states_needed *needed;
     void *context;
 };
 
-/* The part to which the time in a state is added. */
+/* Returns the part of the split to which the time in a state is added. */
 static uint32_t part_of(uint32_t state)
 {
     return state < PROBITY_STATES ? state : PROBITY_STATE_UNKNOWN;
@@ -63,7 +63,7 @@ uint64_t probity_thread_states_forgotten(const struct probity_thread_states *sta
     return states->forgotten;
 }
 
-/* Number of changes that are not later than a moment. */
+/* Returns the number of changes that are not later than a moment. */
 static size_t count_until(const struct thread_item *thread, uint64_t wall_ns)
 {
     size_t low = 0, high = thread->count;

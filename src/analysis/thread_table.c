@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_table.c: finds an event's thread by the reader's slot, any other thread by number.
+ * thread_table.c: finds the thread of an event by the reader's slot, other threads by number.
  */
 #include "analysis/thread_table.h"
 

@@ -23,12 +23,13 @@ struct probity_thread_table {
     struct thread_item *threads;
 };
 
-/* Finds or adds an event's thread. Its address is stable until release; NULL if out of memory. */
+/* Finds or adds an event's thread. Its address is stable until release. Returns NULL if out of
+ * memory. */
 const struct probity_thread_label *probity_thread_table_at(struct probity_thread_table *table,
                                                            const struct probity_event *event);
 
-/* Finds or adds the thread with this trace and number, which need not have events; takes over its
- * name, if any. NULL if out of memory. */
+/* Finds or adds the thread with this trace and number, which need not have events, and takes its
+ * name, if any. Returns NULL if out of memory. */
 const struct probity_thread_label *probity_thread_table_add(
     struct probity_thread_table *table, const struct probity_thread_label *wanted);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * waits.c: follows each thread from the beginning of a wait to its end. While a wait for a lock is
- * open, keeps what all threads did.
+ * open, keeps the activity of all threads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static int learn_tid(struct probity_waits *waits, const struct probity_event *ev
         }
         item->key = key;
     }
-    if (event->thread_slot > item->slot) /* the latest thread with this id */
+    if (event->thread_slot > item->slot) /* the latest thread with this thread id */
         item->slot = event->thread_slot;
     return 0;
 }
@@ -86,7 +86,7 @@ static struct probity_past_doing doing_of(const struct probity_waits *waits, uin
 /* ---- Open waits --------------------------------------------------------------------------------
  */
 
-/* Earlier holders are tracked for locks only. */
+/* Returns the time from which the past is needed. Earlier holders are tracked for locks only. */
 static uint64_t needed_ns(const struct probity_waits *waits)
 {
     uint64_t oldest_ns = waits->oldest_wait != NULL ? waits->oldest_wait->from_ns : waits->now_ns;
@@ -94,7 +94,7 @@ static uint64_t needed_ns(const struct probity_waits *waits)
     return waits->need_ns < oldest_ns ? waits->need_ns : oldest_ns;
 }
 
-/* The end of the thread's wait is not in the trace. */
+/* Drops a wait whose end is not in the trace. */
 static void abandon(struct probity_waits *waits, struct wait_thread *thread)
 {
     if (thread->wait.object == NULL)
@@ -141,7 +141,7 @@ static int begin_wait(struct probity_waits *waits, struct wait_thread *thread,
     return 0;
 }
 
-/* For a wait that ended without a record that explains it. */
+/* Sets the waker of a wait that ended without a record that explains it. */
 static void take_unrecorded_waker(const struct wait_thread *thread, struct probity_wait *wait)
 {
     const struct thread_wake *wake = &thread->latest_wake;
@@ -155,7 +155,7 @@ static void take_unrecorded_waker(const struct wait_thread *thread, struct probi
     wait->waker_doing = wake->doing;
 }
 
-/* Describes a wait that ends now, or is assumed to. */
+/* Describes a wait that ends now, or is assumed to end now. */
 static int describe(struct probity_waits *waits, struct open_wait *open, int error, int is_open,
                     struct probity_wait *ret_wait)
 {
@@ -201,8 +201,8 @@ static int end_wait(struct probity_waits *waits, struct wait_thread *thread, int
     return error;
 }
 
-/* Whether the thread waits for this object. If it was waiting for another one, that wait is
- * over: a signal handler may not take locks. */
+/* Whether the thread waits for this object. If it was waiting for another one, that wait is over,
+ * since only a signal handler can run during a wait, and it may not take locks. */
 static int is_waiting_for(struct probity_waits *waits, struct wait_thread *thread,
                           const struct probity_event *event)
 {
@@ -315,7 +315,7 @@ static int put_role(struct probity_waits *waits, struct wait_thread *thread,
 /* ---- Calls to the C library --------------------------------------------------------------------
  */
 
-/* A call is a wait if the thread was off the CPU in it, and no other wait was inside it. */
+/* Ends a call. It was a wait if the thread was off the CPU in it, and it includes no other wait. */
 static void end_call(struct probity_waits *waits, const struct probity_scope *scope,
                      enum probity_scope_end how, uint32_t thread_slot,
                      const struct probity_event *event)
@@ -355,7 +355,8 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* Records are missing, so it is unknown whether a wait has ended or a lock was released. */
+/* Drops open waits and holds: records are missing, so it is unknown whether a wait has ended or a
+ * lock was released. */
 static void lose(struct probity_waits *waits, struct wait_thread *thread)
 {
     abandon(waits, thread);
@@ -363,8 +364,8 @@ static void lose(struct probity_waits *waits, struct wait_thread *thread)
     probity_past_lose(&waits->past, thread->wait.slot);
 }
 
-/* From here on, free locks of a kind are only counted, so it is unknown whether one that was taken
- * before is still held. */
+/* Ends holds of free locks of a kind. From here on these locks are only counted, so it is unknown
+ * whether one that was taken before is still held. */
 static void lose_holds(struct probity_waits *waits, const struct probity_event *event)
 {
     struct probity_budget_event budget;
@@ -378,7 +379,7 @@ static void lose_holds(struct probity_waits *waits, const struct probity_event *
     }
 }
 
-/* Sites were switched: hits of all threads may be missing before this time, or after it. */
+/* Takes a switch of sites: hits of all threads may be missing before this time, or after it. */
 static void lose_all(struct probity_waits *waits, uint32_t trace)
 {
     for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
@@ -396,7 +397,7 @@ static int put_point(struct probity_waits *waits, const struct probity_event *ev
     return probity_past_put(&waits->past, event->thread_slot, &point, needed_ns(waits));
 }
 
-/* Preempted threads also become runnable, without a waker. */
+/* Takes a thread state. Preempted threads also become runnable, but without a waker. */
 static void take_state(struct probity_waits *waits, struct wait_thread *thread,
                        const struct probity_event *event)
 {
@@ -432,7 +433,7 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
     if (is_resuming && (waits->error = waits_follow_to_state(waits, event)) != 0)
         return waits->error;
     is_resuming = is_resuming && waits_is_resuming(waits, event->trace);
-    if (event->kind == PROBITY_EVENT_THREAD_STATE) { /* not a record: it ends or extends nothing */
+    if (event->kind == PROBITY_EVENT_THREAD_STATE) { /* not a record: ends or extends nothing */
         if (!is_resuming)
             take_state(waits, thread, event);
         return 0;
@@ -486,7 +487,7 @@ int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot, u
            describe(waits, &thread->wait, 0, 1, ret_wait) == 0;
 }
 
-/* Of a thread's open wait, or of the innermost call. */
+/* Returns the beginning of a thread's open wait, or of the innermost call. */
 static uint64_t begin_of_wait(const struct probity_waits *waits, uint32_t slot)
 {
     const struct wait_thread *thread = waits->threads[slot];

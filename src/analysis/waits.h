@@ -33,39 +33,42 @@ int probity_waits_open(probity_waits_take *take, void *context, struct probity_w
  * no other record explains. Returns 0, PROBITY_ERROR_MEMORY or the result of `take`. */
 int probity_waits_put(struct probity_waits *waits, const struct probity_event *event);
 
-/* Passes on the waits that have not ended, in order of their beginning. Returns as above. */
+/* Passes on the waits that have not ended, in order of their beginning. Returns the same as
+ * probity_waits_put(). */
 int probity_waits_finish(struct probity_waits *waits);
 
-/* Counts repairs only for scopes of the range: see probity_scopes_set_range(). */
+/* Counts repairs only for scopes in the range: see probity_scopes_set_range(). */
 void probity_waits_set_range(struct probity_waits *waits, uint64_t from_ns, uint64_t to_ns);
 
-/* Events before ns need not be kept, except for open waits. UINT64_MAX, the initial value: no
- * events need be kept. */
+/* Permits discarding events before `ns`, except for open waits. UINT64_MAX, the initial value: all
+ * events. */
 void probity_waits_need(struct probity_waits *waits, uint64_t ns);
 
-/* The beginning of the oldest open wait, calls to the C library included, or the time that
- * probity_waits_need() was given; UINT64_MAX: none. */
+/* Returns the beginning of the oldest open wait, including calls to the C library, or the time
+ * passed to probity_waits_need(); UINT64_MAX: none. */
 uint64_t probity_waits_oldest_ns(const struct probity_waits *waits);
 
-/* The recent activity of each thread: at least since the beginning of each open wait for a lock. */
+/* Returns the recent activity of each thread: at least since the beginning of each open wait for a
+ * lock. */
 const struct probity_past *probity_waits_past(const struct probity_waits *waits);
 
-/* A thread's wait that began before a time and has not ended, as it would be passed on now; 0 if
- * there is none. Valid until the next call. */
+/* Describes a thread's wait that began before a time and has not ended, as if it were passed on
+ * now. Returns 0 if there is none. Valid until the next call. */
 int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot, uint64_t before_ns,
                             struct probity_wait *ret_wait);
 
-/* Time of the latest event. Never steps back, unlike CLOCK_REALTIME. */
+/* Returns the time of the latest event, which never decreases, unlike CLOCK_REALTIME. */
 uint64_t probity_waits_now(const struct probity_waits *waits);
 
 const struct probity_scopes *probity_waits_scopes(const struct probity_waits *waits);
 
-/* The slot of the thread with this id in the trace of another one; NO_THREAD if there is none. */
+/* Returns the slot of the thread with this id in the trace of another thread; NO_THREAD if there is
+ * none. */
 uint32_t probity_waits_thread(const struct probity_waits *waits, uint32_t thread_slot,
                               uint32_t tid);
 
-/* Number of waits that began in the range of probity_waits_set_range() and have not ended, without
- * calls to the C library. */
+/* Returns the number of waits that began in the range of probity_waits_set_range() and have not
+ * ended, excluding calls to the C library. */
 uint64_t probity_waits_pending(const struct probity_waits *waits);
 
 /* Whether a thread has such a wait: 1 or 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_holders.c: which threads held an object during a wait for it.
+ * waits_holders.c: determines which threads held an object during a wait for it.
  */
 #include <stdlib.h>
 
@@ -33,8 +33,9 @@ static int add_holder(struct probity_waits *waits, struct probity_wait *wait,
     return 0;
 }
 
-/* Readers do not block readers, and no thread blocks itself. A semaphore's unit is returned by
- * the thread that wakes the waiter: only that thread's hold matters. */
+/* Whether a hold can block the waiter. Readers do not block readers, and no thread blocks itself. A
+ * unit of a semaphore is returned by the thread that wakes the waiter: only that thread's hold
+ * matters. */
 static int is_in_the_way(const struct open_wait *open, const struct object_held *held)
 {
     if (held->slot == open->slot || (open->is_shared && held->is_shared))
@@ -43,7 +44,7 @@ static int is_in_the_way(const struct open_wait *open, const struct object_held 
            (held->slot == open->waker_slot && held->to_ns <= open->waker_ns);
 }
 
-/* Holds that ended during the wait, in order of their ends. */
+/* Adds the holds that ended during the wait, in order of their ends. */
 static int add_past(struct probity_waits *waits, const struct open_wait *open,
                     struct probity_wait *wait)
 {
@@ -70,7 +71,8 @@ static int add_past(struct probity_waits *waits, const struct open_wait *open,
     return error;
 }
 
-/* If the wait has succeeded, threads that still hold the object did not block it. */
+/* Adds the current holds. If the wait has succeeded, threads that still hold the object did not
+ * block it. */
 static int add_present(struct probity_waits *waits, const struct open_wait *open,
                        struct probity_wait *wait)
 {
@@ -94,7 +96,7 @@ static int add_present(struct probity_waits *waits, const struct open_wait *open
     return error;
 }
 
-/* The lock itself names the thread that held it when the wait began. */
+/* Adds the thread that held the lock when the wait began, according to the lock itself. */
 static int add_named(struct probity_waits *waits, const struct open_wait *open,
                      struct probity_wait *wait)
 {
@@ -120,9 +122,9 @@ static int add_named(struct probity_waits *waits, const struct open_wait *open,
     return 0;
 }
 
-/* No thread held the lock during the wait, but the first attempt to take it failed: it was
- * released between its recorded release and the wait. Waits without a correlation id may be for
- * a free lock. */
+/* Adds the latest holder: no thread held the lock during the wait, but the first attempt to take it
+ * failed, so it was released between its recorded release and the wait. Waits without a correlation
+ * id may be for a free lock. */
 static int add_latest(struct probity_waits *waits, const struct open_wait *open,
                       struct probity_wait *wait)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_objects.c: locks and other objects: which threads hold them, which held them while another
- * thread waited, and which thread notified which.
+ * waits_objects.c: tracks locks and other objects: which threads hold them, which held them while
+ * another thread waited, and which thread notified which.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void make_room(struct probity_waits *waits)
     waits_object_remove(waits, object);
 }
 
-/* The name of a site without its role, or of a numbered probe. NULL if out of memory. */
+/* Returns the name of a site without its role, or of a numbered probe. NULL if out of memory. */
 static const char *name_of(struct probity_waits *waits, const struct probity_event *event)
 {
     const char *bytes = event->name != NULL ? event->name : "";
@@ -193,7 +193,7 @@ static void drop_first(struct wait_object *object)
     object->past_count--;
 }
 
-/* The first waiter is the last in the list. */
+/* Returns the beginning of the first wait. The first waiter is the last in the list. */
 static uint64_t oldest_wait_ns(const struct wait_object *object)
 {
     uint64_t oldest_ns = UINT64_MAX;
@@ -203,7 +203,7 @@ static uint64_t oldest_wait_ns(const struct wait_object *object)
     return oldest_ns;
 }
 
-/* Keeps a hold that ended while a thread waits. */
+/* Stores a hold that ended while a thread waits. */
 static int keep_held(struct probity_waits *waits, struct wait_object *object,
                      const struct object_held *held)
 {
@@ -233,8 +233,9 @@ static struct object_hold *find_hold(struct wait_object *object, uint32_t slot)
     return NULL;
 }
 
-/* Only shared holds can coexist. For other holds, the release was lost, or the lock is shared but
- * not marked as such; in either case their end is unknown. */
+/* Marks other holds as doubtful. Only shared holds can coexist: either the release of the other
+ * holds was lost, or the lock is shared but not marked as such. In both cases their end is
+ * unknown. */
 static void doubt_others(struct wait_object *object, int is_shared)
 {
     for (size_t i = 0; i < object->hold_count; i++)
@@ -340,7 +341,7 @@ static void drop_used_tokens(struct wait_object *object)
     object->token_count = kept;
 }
 
-/* A notify that cannot be assigned yet. */
+/* Stores a notify that cannot be assigned yet. */
 static int keep_token(struct probity_waits *waits, struct wait_object *object,
                       const struct object_token *token)
 {
@@ -409,7 +410,7 @@ int waits_object_notify(struct probity_waits *waits, struct wait_object *object,
                                  probity_past_now(&waits->past, slot),
                                  waits_place_of(waits->event), 0};
 
-    if (waits->event->role == PROBITY_ROLE_THREAD_END) /* its place is that of its creation */
+    if (waits->event->role == PROBITY_ROLE_THREAD_END) /* its place: where the thread was created */
         token.place.address = 0;
 
     if (object->unassigned == 0 || limit == 0)
@@ -426,8 +427,8 @@ int waits_object_notify(struct probity_waits *waits, struct wait_object *object,
     return 0;
 }
 
-/* A notify by the thread that the kernel reports; NULL if it reports none of the notifying
- * threads. */
+/* Returns a notify by the thread that the kernel reports as the waker; NULL if it reports none of
+ * the notifying threads. */
 static struct object_token *token_of(struct wait_object *object, const struct open_wait *wait,
                                      const struct thread_wake *wake)
 {
@@ -439,8 +440,8 @@ static struct object_token *token_of(struct wait_object *object, const struct op
     return NULL;
 }
 
-/* If it is uncertain which of several notifies woke the waiter, each of them may still wake another
- * one. */
+/* Chooses the notify that woke the waiter. If it is uncertain which of several did, each of them
+ * may still wake another waiter. */
 static struct object_token *choose_token(struct wait_object *object, struct open_wait *wait)
 {
     struct object_token *first = NULL, *any = NULL;

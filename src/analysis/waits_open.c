@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_open.c: what threads wait for now: objects, in order of the beginning of the waits, or
- * calls to the C library.
+ * waits_open.c: what threads currently wait for: objects, in order of the beginning of the waits,
+ * or calls to the C library.
  */
 #include "analysis/waits_open.h"
 

@@ -18,11 +18,11 @@
 /* A thread that holds an object. */
 struct object_hold {
     uint32_t slot, tid, depth;
-    uint32_t epoch;     /* of the thread when it took the object: see wait_thread */
+    uint32_t epoch;     /* that of the thread when it took the object: see wait_thread */
     uint64_t from_ns;
     struct probity_wait_place place;
-    uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too: either the release
-                                     * is lost, or, if one follows, the hold was shared */
+    uint8_t is_shared, is_doubtful; /* doubtful: another thread also took it. Either the release is
+                                     * lost or, if a release follows, the hold was shared */
 };
 
 /* A hold that ended. from_ns equals to_ns if its beginning is unknown. */
@@ -39,21 +39,21 @@ struct object_token {
     uint64_t at_ns, left;
     struct probity_past_doing doing;
     struct probity_wait_place place;
-    int is_doubtful; /* may have woken one that was assigned to another */
+    int is_doubtful; /* its waiter may have been assigned to another notify */
 };
 
 struct wait_object {
     struct probity_link link;
     struct probity_wait_object public;
-    struct wait_object *older, *newer; /* by use; newer: or the next in the free list */
+    struct wait_object *older, *newer; /* by use; newer: in the free list, the next object */
     struct object_hold *holds;
     size_t hold_count, hold_capacity;
     struct object_held *past; /* a ring; in order of to_ns */
     uint32_t past_first, past_count, past_capacity;
-    uint64_t past_lost_ns;    /* holds that ended until then may be missing */
+    uint64_t past_lost_ns;    /* holds that ended by then may be missing */
     struct object_token *tokens;
     size_t token_count, token_capacity;
-    uint64_t token_lost_ns; /* notifies until then may be missing */
+    uint64_t token_lost_ns; /* notifies by then may be missing */
     uint64_t token_lost_tick;
     struct open_wait *waiters;
     uint64_t waiter_count, unassigned; /* unassigned: waiters without a waker */
@@ -65,15 +65,15 @@ struct wait_object {
 struct thread_wake {
     uint64_t at_ns, tick; /* at_ns 0: none */
     uint32_t slot;      /* the waker; NO_THREAD: not a thread of the trace */
-    struct probity_past_doing doing; /* of the waker */
+    struct probity_past_doing doing; /* activity of the waker */
 };
 
 struct open_wait {
     struct wait_object *object; /* NULL: not waiting */
     struct open_wait *older, *newer;             /* waits for locks, by begin */
-    struct open_wait *previous_waiter, *next_waiter; /* of the object */
+    struct open_wait *previous_waiter, *next_waiter; /* of the same object */
     enum probity_wait_kind kind;
-    uint32_t slot, depth; /* depth: open scopes when it began */
+    uint32_t slot, depth; /* depth: number of open scopes when it began */
     uint64_t from_ns, correlation;
     int has_correlation, is_shared;
     int is_ambiguous;
@@ -86,9 +86,9 @@ struct open_wait {
 struct wait_thread {
     struct open_wait wait;
     uint32_t state; /* according to the scheduler */
-    struct thread_wake first_wake, latest_wake; /* first: of the open wait */
+    struct thread_wake first_wake, latest_wake; /* first_wake: of the open wait */
     uint32_t trace, tid, number; /* number: within the trace */
-    uint32_t epoch; /* number of times that its records were dropped */
+    uint32_t epoch; /* incremented when records of the thread are dropped */
     uint64_t ended_ns, ended_tick; /* end of its latest wait */
 };
 
@@ -116,15 +116,15 @@ struct probity_waits {
     struct open_wait *oldest_wait, *newest_wait;
     uint64_t now_ns, need_ns;
     struct probity_waits_facts facts;
-    int has_evicted; /* an object, even if no thread held it */
+    int has_evicted; /* an object was evicted, even if no thread held it */
     uint64_t from_ns, to_ns, pending; /* pending: open waits that began in the range */
-    struct waits_resumed **resumed;   /* by trace: its state, until its tick is reached; or NULL */
+    struct waits_resumed **resumed;   /* by trace: its state until its tick; or NULL */
     uint32_t resumed_count, resumed_left;
-    uint64_t objects_most;             /* at a time */
-    struct probity_waits_facts totals; /* of the whole traces */
+    uint64_t objects_most;             /* maximum at a time */
+    struct probity_waits_facts totals; /* for whole traces */
     int has_totals;
-    const struct probity_event *event; /* while it is put */
-    int error;                         /* of `take`, or no memory, in a callback */
+    const struct probity_event *event; /* the event being put */
+    int error;                         /* returned by `take`, or MEMORY, in a callback */
     struct probity_wait_holder *holders;
     size_t holder_capacity;
 };
@@ -136,46 +136,48 @@ static inline struct probity_wait_place waits_place_of(const struct probity_even
 
 /* ---- waits_state.c ---- */
 
-/* Whether the state of a trace has not been taken. */
+/* Whether the trace has a state that has not been taken yet. */
 static inline int waits_is_resuming(const struct probity_waits *waits, uint32_t trace)
 {
     return trace < waits->resumed_count && waits->resumed[trace] != NULL;
 }
 
-/* For a trace whose analysis resumes from a state. Before the state, follows only threads, scopes
- * and functions, to which the state refers; takes it at the first event after it. Returns 0,
- * PROBITY_ERROR_MEMORY or DAMAGED. */
+/* Takes an event of a trace whose analysis resumes from a state. Before the tick of the state,
+ * follows only threads, scopes and functions, which the state refers to; takes the state at the
+ * first event after it. Returns 0, PROBITY_ERROR_MEMORY or DAMAGED. */
 int waits_follow_to_state(struct probity_waits *waits, const struct probity_event *event);
 
-/* At the end of the traces: takes the states that have not been reached. Returns as above. */
+/* At the end of the traces: takes the states that have not been reached. Returns the same. */
 int waits_take_states(struct probity_waits *waits);
 
 void waits_drop_states(struct probity_waits *waits);
 
 /* ---- waits_objects.c ---- */
 
-/* NULL if it is not known. */
+/* Returns NULL if the object is not known. */
 struct wait_object *waits_object_find(const struct probity_waits *waits, uint32_t trace,
                                       uint64_t id);
 
-/* Adds the object of its first event. NULL if out of memory. */
+/* Adds the object at its first event. Returns NULL if out of memory. */
 struct wait_object *waits_object_add(struct probity_waits *waits,
                                      const struct probity_event *event);
 
-/* Finds or adds an object of an event. NULL if out of memory. */
+/* Finds or adds the object of an event. Returns NULL if out of memory. */
 struct wait_object *waits_object_at(struct probity_waits *waits, const struct probity_event *event);
 
-/* Discards what is known about an object that was initialized or destroyed. */
+/* Discards the data of an object that was initialized or destroyed. */
 void waits_object_reset(struct probity_waits *waits, struct wait_object *object);
 
 /* Removes an object that no thread waits for. */
 void waits_object_remove(struct probity_waits *waits, struct wait_object *object);
 
-/* A thread took the object, by the current event. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds a hold: a thread took the object, by the current event. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int waits_object_hold(struct probity_waits *waits, struct wait_object *object,
                       const struct wait_thread *thread, int is_shared);
 
-/* A thread released it. is_counted: a semaphore, which any thread may release. Returns as above. */
+/* Ends the hold of a thread that released the object. is_counted: a semaphore, which any thread may
+ * release. Returns the same. */
 int waits_object_release(struct probity_waits *waits, struct wait_object *object,
                          const struct wait_thread *thread, int is_counted);
 
@@ -200,7 +202,7 @@ void waits_objects_release(struct probity_waits *waits);
 int waits_find_holders(struct probity_waits *waits, const struct open_wait *open,
                        struct probity_wait *wait);
 
-/* The slot of a thread id; PROBITY_WAITS_NO_THREAD if it has no records so far. */
+/* Returns the slot of a thread id; PROBITY_WAITS_NO_THREAD if it has no records so far. */
 uint32_t waits_slot_of(const struct probity_waits *waits, uint32_t trace, uint64_t tid);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * waits_state.c: saves the state of the waits analysis at a mark of an index, and resumes from it
- * (doc/trace-format.md, "Index"). What concerns only the past of threads is not saved: it matters
- * only to waits for locks that are open at the mark. Input is untrusted.
+ * (doc/trace-format.md, "Index"). The past of threads is not saved: only waits for locks that are
+ * open at the mark depend on it. Input is untrusted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@
 struct saved {
     const struct probity_waits *waits;
     struct waits_bytes to;
-    uint32_t *numbers; /* by slot: the place of the thread in the state */
-    int is_late;       /* has times after that of the state, which cannot be written */
+    uint32_t *numbers; /* by slot: the number of the thread in the state */
+    int is_late;       /* there are times after that of the state, which cannot be encoded */
 };
 
 static void put(struct saved *saved, uint64_t value)
@@ -31,7 +31,7 @@ static void put(struct saved *saved, uint64_t value)
     waits_bytes_put(&saved->to, value);
 }
 
-/* As the time before the state's, + 1; 0: none. */
+/* Writes how long before the state's time it was, + 1; 0: none. */
 static void put_time(struct saved *saved, uint64_t at_ns)
 {
     saved->is_late |= at_ns > saved->waits->now_ns;
@@ -98,7 +98,7 @@ static void put_object(struct saved *saved, const struct wait_object *object)
     put(saved, public->id);
     put(saved, length + 1);
     name = waits_bytes_room(&saved->to, length + 1);
-    if (name != NULL) { /* as in the name of a site, before the role */
+    if (name != NULL) { /* name of the site, without the role */
         memcpy(name, public->name, length);
         name[length] = ':';
         saved->to.used += length + 1;
@@ -132,7 +132,7 @@ static void put_wait(struct saved *saved, const struct open_wait *wait)
     put_place(saved, &wait->waker_place);
 }
 
-/* Numbers the threads, and puts what identifies each of them. */
+/* Numbers the threads, and writes what identifies each of them. */
 static void put_threads(struct saved *saved)
 {
     const struct probity_waits *waits = saved->waits;
@@ -152,7 +152,7 @@ static void put_threads(struct saved *saved)
     }
 }
 
-/* Times that have no place with the tick. */
+/* Writes the ticks of times that are written without them. */
 static void put_ticks(struct saved *saved)
 {
     const struct probity_waits *waits = saved->waits;
@@ -175,7 +175,7 @@ static void put_wake(struct saved *saved, const struct thread_wake *wake)
     put_doing(saved, &wake->doing);
 }
 
-/* What the scheduler has reported. */
+/* Writes what the scheduler reported. */
 static void put_wakes(struct saved *saved)
 {
     const struct probity_waits *waits = saved->waits;
@@ -207,7 +207,7 @@ static void put_all(struct saved *saved)
     put_wakes(saved);
 }
 
-/* Of the waits whose past matters. */
+/* Returns the beginning of the oldest wait whose past matters. */
 static uint64_t oldest_ns(const struct probity_waits *waits)
 {
     uint64_t oldest_ns = waits->oldest_wait != NULL ? waits->oldest_wait->from_ns : UINT64_MAX;
@@ -260,8 +260,8 @@ struct waits_resumed {
     uint64_t tick, now_ns;
     uint32_t trace;
     const struct probity_reader *clock;
-    int has_wakes; /* thread states are among the events before it */
-    struct wait_object *oldest; /* of the state: those after it in order of use are, too */
+    int has_wakes; /* thread states were among the events before it */
+    struct wait_object *oldest; /* of the state, as are those after it in order of use */
     struct probity_hashtable functions; /* declared before the state */
     uint32_t *slots;                    /* by number in the state */
     uint64_t slot_count;
@@ -366,7 +366,7 @@ static uint64_t get_time(struct waits_resumed *resumed)
     return value != 0 ? resumed->now_ns - value + 1 : 0;
 }
 
-/* The time of a tick, which is never later than the state, in the clock of the reader. */
+/* Converts a tick, which is never later than the state, to a time in the clock of the reader. */
 static uint64_t time_of(struct waits_resumed *resumed, uint64_t saved_ns, uint64_t tick)
 {
     if (saved_ns == 0 || resumed->clock == NULL)
@@ -375,7 +375,7 @@ static uint64_t time_of(struct waits_resumed *resumed, uint64_t saved_ns, uint64
     return probity_reader_wall_ns(resumed->clock, resumed->trace, tick);
 }
 
-/* A number of items, each of at least one byte. */
+/* Reads a number of items, each of at least one byte. */
 static uint64_t get_count(struct waits_resumed *resumed)
 {
     uint64_t count = get(resumed);
@@ -536,7 +536,7 @@ static int is_thread(const struct wait_thread *thread, uint32_t trace, uint64_t 
            thread->tid == tid;
 }
 
-/* The threads are in order of their slots, so that mostly the next one is the right one. */
+/* Finds a thread. Threads are in order of their slots, so that the next one usually matches. */
 static struct wait_thread *find_thread(const struct probity_waits *waits, uint32_t trace,
                                        uint32_t next, uint64_t number, uint64_t tid)
 {
@@ -590,7 +590,7 @@ static int get_threads(struct probity_waits *waits, struct waits_resumed *resume
     return 0;
 }
 
-/* The objects of the state were added last. */
+/* Reads the ticks. The objects of the state were added last. */
 static void get_ticks(struct probity_waits *waits, struct waits_resumed *resumed)
 {
     for (uint64_t i = 0; i < resumed->slot_count; i++) {
@@ -661,7 +661,7 @@ static void drop_state(struct probity_waits *waits, uint32_t trace)
     waits->resumed_left--;
 }
 
-/* All events of the trace up to the state's tick have been put. */
+/* Takes the state, after all events of the trace up to its tick have been put. */
 static int take_state(struct probity_waits *waits, uint32_t trace)
 {
     struct waits_resumed *resumed = waits->resumed[trace];

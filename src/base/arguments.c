@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * arguments.c: see arguments.h. The tables follow each other without gaps, so their counts
- * determine their places and the total size.
+ * determine their offsets and the total size.
  */
 #include "base/arguments.h"
 
@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct probity_arguments_enumerator) == 16, "as in doc/arg
 /* Types of the trace format. */
 enum { I8 = 3, U64 = 10, STRING = 17, WIDE_STRING = 18, WIDE_CHAR = 22, COMPLEX = 23 };
 
-/* Whether `count` items from `first` on are among `all`. */
+/* Whether `count` items starting at `first` are within `all`. */
 static int are_among(uint64_t first, uint64_t count, uint64_t all)
 {
     return first <= all && count <= all - first;
@@ -42,7 +42,7 @@ static int is_place_valid(const struct probity_arguments_place *place, uint32_t 
     return place->index < (is_result ? results : arguments)[place->where];
 }
 
-/* Whether a value of this type may have this size. */
+/* Whether a value of this type can have this size. */
 static int has_size(uint32_t type, uint32_t bytes)
 {
     static const uint8_t sizes[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 4, 8, 16, 8, 8, 8};

@@ -2,7 +2,7 @@
  *
  * arguments.h: the description of functions whose arguments and results are recorded, which
  * `probity record --args` derives from DWARF and passes to libprobity-functions: doc/arguments.md.
- * It is checked once, in memory that nothing else writes to; all other functions here rely on the
+ * It is checked once, in memory to which nothing else writes; all other functions here rely on the
  * check. Allocates nothing, takes no lock, async-signal-safe.
  */
 #ifndef PROBITY_BASE_ARGUMENTS_H
@@ -13,8 +13,8 @@
 
 #define PROBITY_ARGUMENTS_MAGIC "PRBYARGS"
 
-/* A function has no more values than FnTrace's macros accept. STACK_WORDS_MAX: words above the
- * return address that may hold arguments. */
+/* A function has at most as many values as FnTrace's macros accept. STACK_WORDS_MAX: words above
+ * the return address that may hold arguments. */
 enum {
     PROBITY_ARGUMENTS_VERSION = 1,
     PROBITY_ARGUMENTS_BYTES_MAX = 16 << 20,
@@ -25,7 +25,7 @@ enum {
 
 struct probity_arguments_head {
     char magic[8];
-    uint32_t version, bytes; /* of everything */
+    uint32_t version, bytes; /* bytes: total size */
     uint32_t objects, functions, values, enumerators, text_bytes, reserved;
 };
 
@@ -39,7 +39,7 @@ struct probity_arguments_object {
     uint64_t device, inode, file_bytes, changed_ns;
 };
 
-/* Sorted by address, as linked. Its results follow its arguments. */
+/* Sorted by address, as linked. A function's results follow its arguments. */
 struct probity_arguments_function {
     uint64_t address;
     uint32_t first_value;
@@ -52,11 +52,11 @@ enum probity_arguments_kind {
     PROBITY_ARGUMENTS_TEXT,      /* a pointer to text */
     PROBITY_ARGUMENTS_ENUM,      /* an integer, shown by name */
     PROBITY_ARGUMENTS_KINDS,
-    PROBITY_ARGUMENTS_REFERENCE = 16 /* added: the place holds the address of the value */
+    PROBITY_ARGUMENTS_REFERENCE = 16 /* flag: the place holds the address of the value */
 };
 
 /* GENERAL: arguments 0 to 5 are in rdi, rsi, rdx, rcx, r8, r9; results 0 and 1 in rax, rdx. VECTOR:
- * the low 8 bytes of xmm0 to xmm7. STACK: words above the return address. On AArch64 x0 to x7, v0
+ * the low 8 bytes of xmm0 to xmm7. STACK: words above the return address. On AArch64: x0 to x7, v0
  * to v7, and the words at the stack pointer; VECTOR_HIGH: the high 8 bytes of v0 to v7. */
 enum probity_arguments_where {
     PROBITY_ARGUMENTS_GENERAL,
@@ -66,7 +66,7 @@ enum probity_arguments_where {
     PROBITY_ARGUMENTS_WHERES
 };
 
-/* offset: of the value within these 8 bytes. */
+/* offset: that of the value within these 8 bytes. */
 struct probity_arguments_place {
     uint8_t where, offset;
     uint16_t index;
@@ -76,7 +76,7 @@ struct probity_arguments_place {
 struct probity_arguments_value {
     uint32_t name;
     uint8_t kind;
-    uint8_t type;  /* of doc/trace-format.md; of an enum: of its integer */
+    uint8_t type;  /* as in doc/trace-format.md; for an enum, that of its integer */
     uint8_t bytes; /* 1, 2, 4, 8 or 16 */
     uint8_t reserved;
     struct probity_arguments_place place[2];
@@ -95,20 +95,20 @@ struct probity_arguments {
     const struct probity_arguments_function *functions;
     const struct probity_arguments_value *values;
     const struct probity_arguments_enumerator *enumerators;
-    const char *texts; /* each ends with a zero byte; numbers of names count bytes from here */
+    const char *texts; /* zero-terminated texts; names are given as byte offsets from here */
 };
 
-/* Checks every number in it; bytes: aligned to 8. Returns 0, or -1 and leaves *ret_arguments as it
- * is. */
+/* Checks every number in the description; bytes: aligned to 8. Returns 0, or -1 with *ret_arguments
+ * unchanged. */
 int probity_arguments_check(const void *bytes, size_t size,
                             struct probity_arguments *ret_arguments);
 
-/* The function that begins at an address, as linked, or NULL. */
+/* Finds the function that begins at an address, as linked. Returns NULL if there is none. */
 const struct probity_arguments_function *
 probity_arguments_find(const struct probity_arguments *arguments,
                        const struct probity_arguments_object *object, uint64_t address);
 
-/* The name of a value of an enum, or NULL. */
+/* Returns the name of a value of an enum, or NULL. */
 const char *probity_arguments_enumerator_name(const struct probity_arguments *arguments,
                                               const struct probity_arguments_value *value,
                                               int64_t number);

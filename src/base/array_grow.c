@@ -47,7 +47,7 @@ void *probity_array_double(void *items, size_t item_bytes, size_t wanted, size_t
 
 void *probity_array_append(void *items, size_t item_bytes, size_t count)
 {
-    /* Full when the count is a power of two. */
+    /* The array is full when the count is a power of two. */
     if (count > 0 && (count & (count - 1)) != 0)
         return items;
     size_t capacity = count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * assert.c: handles failed assertions, in builds that have assertions.
+ * assert.c: handles failed assertions, in builds with assertions.
  */
 #include "base/assert.h"
 

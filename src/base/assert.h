@@ -3,8 +3,8 @@
  * assert.h: assertions: preconditions of functions, and invariants between the fields of a
  * structure (the functions named ..._is_valid). They are compiled in with PROBITY_DEBUG, which is
  * set by `make DEBUG=1`, sanitizer builds (SANITIZE) and fuzz targets. Otherwise they generate no
- * code, so an assertion must never check input from a file, a spool or a user: that requires an
- * error.
+ * code, so an assertion must never check input from a file, a spool or a user: invalid input
+ * requires an error.
  */
 #ifndef PROBITY_BASE_ASSERT_H
 #define PROBITY_BASE_ASSERT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * called.c: see called.h. Used by the tool, which reports what is invalid, and by libprobity-calls.
+ * called.c: see called.h. Used by the tool, which reports invalid parts, and by libprobity-calls.
  */
 #include "base/called.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * checksum.c: CRC-32C with its initial and final inversion. Any thread.
+ * checksum.c: CRC-32C with initial and final inversion. Any thread.
  */
 #include "base/checksum.h"
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Continues a checksum: crc is 0 at first, then the value last returned. Any thread. */
+/* Continues a checksum: crc is 0 at first, then the previous result. Any thread. */
 uint32_t probity_checksum(uint32_t crc, const void *bytes, size_t count);
 
 #endif

@@ -18,7 +18,7 @@ struct probity_clock_moment {
     uint32_t width_ns;
 };
 
-/* Flags combined with the kind. BY_CALL: clocks are read by system calls, because libc would use
+/* Flags combined with the kind. BY_CALL: clocks are read with system calls, because libc would use
  * the forbidden counter, or clock_gettime() is not libc's. ORDERED: reading the counter waits for
  * all preceding instructions, which rules out the inline record path. */
 enum { PROBITY_CLOCK_BY_CALL = 0x100, PROBITY_CLOCK_ORDERED = 0x200, PROBITY_CLOCK_KIND = 0xff };
@@ -36,15 +36,17 @@ int probity_clock_is_inline(uint32_t kind);
 
 uint64_t probity_clock_ticks(uint32_t kind);
 
-/* Reads a kernel clock in ns, with the method that the kind requires; 0 if it cannot be read. */
+/* Reads a kernel clock in ns, with the method that the kind requires. Returns 0 if it cannot be
+ * read. */
 uint64_t probity_clock_read(uint32_t kind, clockid_t clock);
 
-/* Keeps the best of `tries` readings: the one with the narrowest bracket of ticks. rate may be 0;
- * the width is then in ticks. */
+/* Keeps the best of `tries` readings: that with the narrowest bracket of ticks. rate may be 0; the
+ * width is then in ticks. */
 void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
                           struct probity_clock_moment *ret_moment);
 
-/* Rate between two moments, ns per tick × 2^32, by CLOCK_MONOTONIC_RAW; 0 if they are too close. */
+/* Returns the rate between two moments, in ns per tick × 2^32, by CLOCK_MONOTONIC_RAW; 0 if they
+ * are too close. */
 uint64_t probity_clock_rate(const struct probity_clock_moment *first,
                             const struct probity_clock_moment *last);
 
@@ -65,14 +67,14 @@ static inline void probity_clock_cpu_copy(struct probity_clock_cpu *to,
 int probity_clock_has_cpu(void);
 
 /* Largest relative error of CPU times, in millionths, if the system counts cycles, whose rate
- * probity_clock_has_cpu() has measured; 0: it reports times. A system that measures defines this
- * before this header is included. */
+ * probity_clock_has_cpu() has measured; 0: it reports times. A system that counts cycles defines
+ * this before this header is included. */
 #ifndef PROBITY_CLOCK_CPU_ERROR
 #define PROBITY_CLOCK_CPU_ERROR() UINT32_C(0)
 #endif
 
-/* Reads the CPU clock; again if the bracket took bracket_ticks_max or longer, because the thread
- * was then preempted inside it. Returns the duration of the bracket. */
+/* Reads the CPU clock. Repeats this if the bracket took bracket_ticks_max or longer, since the
+ * thread was then preempted within it. Returns the duration of the bracket. */
 uint64_t probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,
                            struct probity_clock_cpu *ret_cpu);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * conditions.c: reads conditions and settings of dumps. No allocation, no locale.
+ * conditions.c: parses conditions and settings of dumps. No allocation, no locale.
  */
 #include "base/conditions.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/window.h"
 
-/* The text being read. Only the first error is kept. */
+/* The text being parsed. Only the first error is kept. */
 struct text {
     const char *begin, *at;
     struct probity_condition_error *error;
@@ -53,7 +53,7 @@ static int is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* A number up to `most`; returns 0 if there is none, or it is greater. */
+/* Parses a number up to `most`. Returns 0 if there is none or if it is larger. */
 static int take_number(struct text *text, uint64_t most, uint64_t *ret_number)
 {
     uint64_t number = 0;
@@ -71,7 +71,7 @@ static int take_number(struct text *text, uint64_t most, uint64_t *ret_number)
     return 1;
 }
 
-/* In quotes, or up to a space, "<", ">", ";" or "->". */
+/* Parses a name in quotes, or up to a space, "<", ">", ";" or "->". */
 static int take_name(struct text *text, struct probity_condition_name *ret_name,
                      const char *allowed)
 {
@@ -97,7 +97,7 @@ static int take_name(struct text *text, struct probity_condition_name *ret_name,
     return 1;
 }
 
-/* The number of a probe, or the name of a site. */
+/* Parses the number of a probe, or the name of a site. */
 static int take_probe(struct text *text, struct probity_condition_name *ret_name)
 {
     const char *begin = text->at;
@@ -114,7 +114,7 @@ static int take_probe(struct text *text, struct probity_condition_name *ret_name
     return take_name(text, ret_name, "the number of a probe or the name of a site");
 }
 
-/* "p" and a percentage below 100, into millionths. */
+/* Parses "p" and a percentage below 100, into millionths. */
 static int take_percentile(struct text *text, uint32_t *ret_percentile)
 {
     uint64_t whole;
@@ -169,7 +169,7 @@ static int take_sign(struct text *text, int *ret_is_below)
     return 1;
 }
 
-/* A unit, with or without a number. */
+/* Parses a unit, with or without a number. */
 static int take_period(struct text *text, uint64_t *ret_ns)
 {
     const uint64_t least = 100000000, most = UINT64_C(86400000000000);
@@ -239,9 +239,9 @@ static int take_block(struct text *text, struct probity_condition *condition)
     return take_probe(text, &condition->to) && take_limit(text, condition);
 }
 
-/* Signals for programs' own use, and those that by default neither end nor stop a process: a
- * handler for any other signal would change how the program ends. The C library reserves some
- * before SIGRTMIN. */
+/* Accepts signals for programs' own use, and signals that by default neither end nor stop a
+ * process: a handler for any other signal would change how the program ends. The C library reserves
+ * some signals below SIGRTMIN. */
 static int is_allowed_signal(int signal)
 {
     return signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGCHLD || signal == SIGCONT ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * conditions.h: conditions as users write them (doc/triggers.md, "Conditions"), and the settings of
- * dumps. For the tool, which explains errors, and the runtime, which has the same text from the
+ * dumps. For the tool, which explains errors, and the runtime, which gets the same text from the
  * environment. Pure functions, no allocation.
  */
 #ifndef PROBITY_BASE_CONDITIONS_H
@@ -12,8 +12,8 @@
 
 enum {
     PROBITY_CONDITIONS_MAX = 64,
-    PROBITY_CONDITION_NAME = 256,     /* bytes of a name, with its zero */
-    PROBITY_CONDITIONS_BYTES = 16384, /* of all texts together */
+    PROBITY_CONDITION_NAME = 256,     /* size of a name in bytes, including its zero */
+    PROBITY_CONDITIONS_BYTES = 16384, /* size of all texts together */
     PROBITY_CONDITION_PERCENT_UNIT = 1000000 /* a percentile of 100 % */
 };
 
@@ -37,23 +37,24 @@ struct probity_condition_name {
 
 struct probity_condition {
     enum probity_condition_kind kind;
-    struct probity_condition_name name, to; /* to: of a block */
-    uint64_t limit_ns; /* of a rate: its period */
+    struct probity_condition_name name, to; /* to: end of a block */
+    uint64_t limit_ns; /* for a rate, its period */
     int64_t number;    /* the limit of a rate or value */
-    int is_below;      /* the limit is the lowest allowed value */
-    uint32_t percentile; /* of PROBITY_CONDITION_PERCENT_UNIT; 0: limit_ns is the limit */
+    int is_below;      /* `limit` is the lowest allowed value */
+    uint32_t percentile; /* in units of PROBITY_CONDITION_PERCENT_UNIT; 0: limit_ns is the limit */
     int signal;
     const char *text; /* as given; not terminated */
     size_t length;
 };
 
-/* Whether the writer checks it, from the records; other conditions are checked by threads. */
+/* Whether the writer checks the condition, using the records; threads check other conditions. */
 static inline int probity_condition_is_watched(const struct probity_condition *condition)
 {
     return condition->kind >= PROBITY_CONDITION_REQUEST;
 }
 
-/* Whether the writer reads the records for it: to compare them, or to take a percentile. */
+/* Whether the writer reads the records for the condition: to compare them, or to compute a
+ * percentile. */
 static inline int probity_condition_is_read(const struct probity_condition *condition)
 {
     return probity_condition_is_watched(condition) ||
@@ -61,12 +62,12 @@ static inline int probity_condition_is_read(const struct probity_condition *cond
 }
 
 struct probity_condition_error {
-    size_t column;       /* from 1 */
+    size_t column;       /* starts at 1 */
     const char *allowed; /* what is expected there */
 };
 
-/* Parses one condition, which ends with the text or a semicolon outside quotes. Sets *ret_end to
- * its end. Returns 1, or 0 with *ret_error. */
+/* Parses one condition, which ends at the end of the text or at a semicolon outside quotes. Sets
+ * *ret_end to its end. Returns 1, or 0 with *ret_error. */
 int probity_condition_parse(const char *text, const char **ret_end,
                             struct probity_condition *ret_condition,
                             struct probity_condition_error *ret_error);
@@ -83,14 +84,14 @@ struct probity_dumps_settings {
     uint64_t limit_bytes;
     uint64_t period_ns;
     uint32_t at_most; /* dumps in each period */
-    uint32_t kept;    /* of PROBITY_DUMPS_KEEP_ALL: not used */
+    uint32_t kept;    /* not used with PROBITY_DUMPS_KEEP_ALL */
     enum probity_dumps_keep keep;
 };
 
 /* The defaults. */
 void probity_dumps_settings_init(struct probity_dumps_settings *ret_settings);
 
-/* Parses "before=2s,after=500ms,at-most=1/10s,keep=worst:20,limit=1G", of which each part may be
+/* Parses "before=2s,after=500ms,at-most=1/10s,keep=worst:20,limit=1G", any part of which may be
  * missing, into the settings. Returns 1, or 0 with *ret_error. */
 int probity_dumps_settings_parse(const char *text, struct probity_dumps_settings *settings,
                                  struct probity_condition_error *ret_error);

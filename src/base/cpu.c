@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.c: one section per processor, and a portable one. Independent of tracing. Any thread.
+ * cpu.c: a section for each processor, and a portable one. Independent of tracing. Any thread.
  */
 #include "base/cpu.h"
 
@@ -69,7 +69,8 @@ crc32c_lanes(uint32_t crc, const uint8_t **bytes, size_t *count)
 static uint32_t features(void)
 {
     static uint32_t known;
-    const uint32_t has_been_asked = UINT32_C(1) << 31; /* "hypervisor": not queried */
+    const uint32_t has_been_asked = UINT32_C(1) << 31; /* the bit "hypervisor", which is not
+                                                        * queried */
     uint32_t bits = __atomic_load_n(&known, __ATOMIC_RELAXED);
     unsigned a, b, c, d;
 
@@ -161,8 +162,8 @@ uint64_t probity_cpu_counter(void)
     return __builtin_ia32_rdtsc();
 }
 
-/* lfence rather than rdtscp, at the same cost: it also keeps later instructions from starting
- * before the preceding ones finish. On AMD, Linux makes it wait for all instructions (MSR
+/* Uses lfence rather than rdtscp, at the same cost: lfence also keeps later instructions from
+ * starting before the preceding ones finish. On AMD, Linux makes it wait for all instructions (MSR
  * DE_CFG). */
 uint64_t probity_cpu_counter_ordered(void)
 {
@@ -172,9 +173,9 @@ uint64_t probity_cpu_counter_ordered(void)
     return high << 32 | low;
 }
 
-/* Of the system's extended state and of leaf 7. */
+/* Bits of the system's extended state and of leaf 7. */
 enum {
-    STATE_AVX512 = 0xe0, /* masks, upper halves, registers 16 to 31 */
+    STATE_AVX512 = 0xe0, /* masks, upper halves, and registers 16 to 31 */
     AVX512F = 1 << 16,
     AVX512BW = 1 << 30
 };
@@ -340,7 +341,7 @@ void probity_cpu_restore(const struct probity_cpu_registers *kept)
 /* ---- Chains ------------------------------------------------------------------------------------
  *
  * The empty asm keeps the compiler from computing a result in advance. Each chain is several times
- * longer than a processor's window of unfinished instructions.
+ * as long as a processor's window of unfinished instructions.
  */
 
 static void chain_integers(void)

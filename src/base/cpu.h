@@ -55,8 +55,8 @@ int probity_cpu_counter_is_usable(void);
 /* The enum probity_clock_kind of the counter (doc/trace-format.md). */
 uint32_t probity_cpu_counter_kind(void);
 
-/* Reads the counter; only if it is usable. The processor may read it before preceding instructions
- * have finished. */
+/* Reads the counter. Call only if it is usable. The processor may read it before preceding
+ * instructions have finished. */
 uint64_t probity_cpu_counter(void);
 
 /* The processor's name as in /proc/cpuinfo, at most PROBITY_CPU_MODEL_BYTES; "" if no instruction
@@ -64,7 +64,7 @@ uint64_t probity_cpu_counter(void);
 enum { PROBITY_CPU_MODEL_BYTES = 49 };
 void probity_cpu_model(char *ret_text);
 
-/* The same, but only after all preceding instructions have finished. */
+/* Same as above, but only after all preceding instructions have finished. */
 uint64_t probity_cpu_counter_ordered(void);
 
 /* Runs instructions of one kind for 150 to 300 ns, each depending on the result of the previous

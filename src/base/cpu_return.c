@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cpu_return.c: the end of functions with PROBITY_CPU_RETURNS_BY_JUMP, for libprobity-calls. The
- * compiler determines its name. If the thread has a shadow stack, it must be a return instruction.
+ * compiler chooses its name. If the thread has a shadow stack, it must be a return instruction.
  */
 #include "base/cpu.h"
 

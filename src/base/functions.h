@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* Results of earlier calls, since callers repeatedly ask for the same pairs. An entry is the hash
- * of a pair with the result in its lowest bit. Initially zeros. */
+/* Results of earlier calls, since callers repeatedly pass the same pairs. An entry is the hash of a
+ * pair with the result in its lowest bit. Initially zeros. */
 enum { PROBITY_FUNCTIONS_KEPT = 256 };
 struct probity_functions_cache {
     uint64_t kept[PROBITY_FUNCTIONS_KEPT];

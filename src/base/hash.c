@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hash.c: the object whose address is the secret of all hash functions.
+ * hash.c: the object whose address is the secret for all hash functions.
  */
 #include "base/hash.h"
 

@@ -22,9 +22,9 @@ static inline uint64_t probity_hash_fold(uint64_t left, uint64_t right)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The hash of a key under a given secret. Keys of a trace often differ by a constant step. One
- * multiplication maps them to evenly spaced values, which under some secrets fall into few buckets,
- * so there are two.
+/* Returns the hash of a key with a given secret. Keys of a trace often differ by a constant step.
+ * One multiplication maps them to evenly spaced values, which with some secrets fall into few
+ * buckets, so there are two.
  */
 static inline uint64_t probity_hash_keyed(uint64_t secret, uint64_t key)
 {
@@ -32,7 +32,7 @@ static inline uint64_t probity_hash_keyed(uint64_t secret, uint64_t key)
         probity_hash_fold(key ^ secret, UINT64_C(0x9e3779b97f4a7c15)), secret | 1);
 }
 
-/* The hash of a key in this run. All bits of the result may be used. */
+/* Returns the hash of a key in this run. All bits of the result may be used. */
 static inline uint64_t probity_hash(uint64_t key)
 {
     uint64_t address = (uint64_t)(uintptr_t)&probity_hash_place;
@@ -40,7 +40,7 @@ static inline uint64_t probity_hash(uint64_t key)
     return probity_hash_keyed(address * UINT64_C(0x9e3779b97f4a7c15), key);
 }
 
-/* FNV-1a (Fowler, Noll, Vo) of a string; seed is the secret initial state. */
+/* FNV-1a (Fowler, Noll, Vo) of a string; seed is the initial state, which is secret. */
 static inline uint64_t probity_hash_text(uint64_t seed, const char *text)
 {
     uint64_t hash = probity_hash(seed);

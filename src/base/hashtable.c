@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hashtable.c: doubles the number of chains when there are as many items. If out of memory, chains
- * get longer.
+ * hashtable.c: doubles the number of chains when there are as many items as chains. If out of
+ * memory, chains get longer.
  */
 #include "base/hashtable.h"
 

@@ -11,18 +11,18 @@
 
 /* First member of an item. */
 struct probity_link {
-    struct probity_link *next; /* in its chain */
+    struct probity_link *next; /* next item in the chain */
     uint64_t hash;
 };
 
-/* All zero: empty. Items belong to the user. */
+/* All zero: empty. The caller owns the items. */
 struct probity_hashtable {
     struct probity_link **first; /* by hash */
     size_t chains;               /* a power of two, or 0 */
     size_t items;
 };
 
-/* The chain that would hold an item with this hash. */
+/* Returns the chain that would hold an item with this hash. */
 static inline void *probity_hashtable_at(const struct probity_hashtable *table, uint64_t hash)
 {
     return table->chains != 0 ? table->first[hash & (table->chains - 1)] : NULL;
@@ -46,10 +46,10 @@ void probity_hashtable_remove(struct probity_hashtable *table, const void *item)
  * Returns NULL after the last. The table must not change meanwhile. */
 void *probity_hashtable_next(const struct probity_hashtable *table, const void *item);
 
-/* Releases the chains of items that are freed otherwise. */
+/* Releases the chains; the caller frees the items. */
 void probity_hashtable_release(struct probity_hashtable *table);
 
-/* Removes any item. Returns NULL if the table is empty; it then holds no memory. */
+/* Removes any item. Returns NULL if the table is empty: it then uses no memory. */
 void *probity_hashtable_take(struct probity_hashtable *table);
 
 #endif

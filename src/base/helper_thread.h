@@ -9,7 +9,8 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* The thread blocks all signals except those that its own faults raise. Returns 0 or an errno. */
+/* Starts a thread that blocks all signals except those raised by its own faults. Returns 0 or an
+ * errno. */
 static inline int probity_helper_thread_start(pthread_t *ret_thread, void *(*run)(void *context),
                                               void *context)
 {

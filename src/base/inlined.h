@@ -11,9 +11,9 @@
 #include "base/pairs.h"
 #include "probity_scope.h"
 
-/* Whether there are open scopes in the same frame, the innermost one among them, that are all known
- * to belong to functions into which this one was inlined. place: of the innermost open scope of
- * this thread. */
+/* Whether there are open scopes in the same frame, including the innermost one, and all of them are
+ * known to belong to functions into which this one was inlined. place: that of this thread's
+ * innermost open scope. */
 static inline int probity_scope_is_inlined(const struct probity_pairs *pairs, uint32_t place,
                                            uint64_t minus, uint64_t where)
 {

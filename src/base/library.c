@@ -26,7 +26,7 @@ static void report(const struct probity_library *library)
     probity_library_on_failure(message);
 }
 
-/* Bound at once: a function that is missing must not end the process later. */
+/* Binds at once: a missing function must not end the process later. */
 static int load(struct probity_library *library)
 {
     void *handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * library.h: shared libraries that only some commands of the tool need. They are loaded at their
- * first use: loading all of them at start would take longer than a short command. Only in the tool.
+ * library.h: shared libraries that only some commands of the tool need. They are loaded on first
+ * use: loading all of them at startup would take longer than a short command. Only in the tool.
  *
  * A library has a header that lists its functions, NAME_FUNCTIONS(X), and declares a structure with
- * a pointer to each, which loading fills. Macros make calls look as usual. With
+ * a pointer to each, which loading fills. With macros, they are called by their usual names. With
  * PROBITY_WITHOUT_DLOPEN, the library is linked instead.
  */
 #ifndef PROBITY_BASE_LIBRARY_H
@@ -12,13 +12,13 @@
 
 #include <stddef.h>
 
-/* For a list of functions. */
+/* Arguments for NAME_FUNCTIONS(): a member of the structure, and a name. */
 #define PROBITY_LIBRARY_POINTER(name) __typeof__(name) *name;
 #define PROBITY_LIBRARY_NAME(name) #name,
 
 struct probity_library {
-    const char *file; /* as "libelf.so.1" */
-    const char *project; /* that provides it, for a message */
+    const char *file; /* such as "libelf.so.1" */
+    const char *project; /* the project that provides it, for a message */
     const char *const *names;
     size_t count;
     void *functions; /* a structure of `count` pointers to functions, in the order of names */
@@ -30,7 +30,7 @@ extern void (*probity_library_on_failure)(const char *message);
 
 /* Loads a library, unless it is loaded, and fills its functions. It is never unloaded, because
  * unloading its dependencies may not be safe. Any thread may call this. Returns 0, or -1 after
- * calling probity_library_on_failure: then no function may be called. */
+ * calling probity_library_on_failure: no function may be called then. */
 int probity_library_load(struct probity_library *library);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct probity_object {
     const char *path; /* "": the executable */
-    uintptr_t offset; /* load address minus linked address */
+    uintptr_t offset; /* load address minus address as linked */
     const void *headers; /* its program headers */
     size_t header_count;
 };
@@ -25,11 +25,11 @@ typedef void probity_object_take(void *context, const struct probity_object *obj
 /* Passes all loaded objects to `take`, the executable first, unless nothing was loaded since the
  * call that last set *loads (initially 0). Takes the dynamic linker's lock, which the linker also
  * holds while it changes its list, but not while constructors run. Not in a forked child of a
- * multithreaded process, in which the thread that held the lock may not exist, and not in a signal
+ * multithreaded process, in which the thread that held the lock may not exist; not in a signal
  * handler. */
 void probity_objects_each(uint64_t *loads, probity_object_take *take, void *context);
 
-/* Number of bytes from `at` on that belong to the object; 0 if `at` is outside it. */
+/* Returns the number of bytes from `at` on that belong to the object; 0 if `at` is outside it. */
 size_t probity_object_bytes(const struct probity_object *object, const void *at);
 
 typedef void probity_object_take_note(void *context, const struct probity_object *object,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * os_confine.h: drops privileges that the calling thread does not need, for that thread only. Steps
- * that the kernel refuses are skipped: excess privileges are better than a failing program.
+ * that the kernel rejects are skipped: excess privileges are better than a failing program.
  */
 #ifndef PROBITY_BASE_OS_CONFINE_H
 #define PROBITY_BASE_OS_CONFINE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * own_threads.c: the count is one word: process id << 32 | changes << 8 | threads. The number of
- * changes shows whether a thread of ours has begun or ended between two readings.
+ * changes shows whether one of our threads has begun or ended between two readings.
  */
 #include "base/own_threads.h"
 
@@ -35,7 +35,7 @@ void probity_own_threads_end(uint64_t *count)
     change(count, -1);
 }
 
-/* Returns 0 if one of our threads has not registered yet, or is about to exit. */
+/* Returns 0 if one of our threads has not yet registered, or is about to exit. */
 int probity_own_threads_are_alone(const uint64_t *count, const struct probity_os_threads *threads)
 {
     uint64_t before = count != NULL ? __atomic_load_n(count, __ATOMIC_SEQ_CST) : 0;

@@ -12,7 +12,7 @@
 enum { PROBITY_PAIRS_BITS = 12 };
 
 /* Part of the hash of each pair; a later pair replaces an earlier one. The table takes 16 KiB, half
- * of a first-level cache. */
+ * of an L1 cache. */
 struct probity_pairs {
     uint32_t kept[1 << PROBITY_PAIRS_BITS];
 };

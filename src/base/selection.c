@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * selection.c: rules, patterns, and names in symbols of C++. A function is looked up once, at its
- * first call, so the text is read again each time.
+ * selection.c: rules, patterns, and names in C++ symbols. Each function is looked up only once, at
+ * its first call, so the text is parsed again each time.
  */
 #include "base/selection.h"
 
@@ -40,7 +40,7 @@ static int is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Removes blanks at both ends. */
+/* Removes spaces at both ends. */
 static struct text trim(const char *at, size_t bytes)
 {
     probity_assert(at != NULL);
@@ -96,7 +96,7 @@ static int is_comment(const char *rules, size_t i)
     return rules[i] == '#' && (i == 0 || is_blank(rules[i - 1]));
 }
 
-/* Takes the rule before the next semicolon, comment or line end; *rules is advanced. Returns 0 at
+/* Takes the rule before the next semicolon, comment or line end, and advances *rules. Returns 0 at
  * the end of the text. */
 static int next_rule(const char **rules, struct rule *ret_rule)
 {
@@ -129,11 +129,11 @@ size_t probity_selection_check(const char *rules)
 
 /* ---- Patterns ----------------------------------------------------------------------------------
  *
- * Not by fnmatch(), which is not async-signal-safe.
+ * Does not use fnmatch(), which is not async-signal-safe.
  */
 
-/* Matches a set such as [a-z] or [!0-9]. Returns its length; 0 if it has no end and is an ordinary
- * bracket. */
+/* Matches a set such as [a-z] or [!0-9]. Returns its length, or 0 if it has no end and is an
+ * ordinary bracket. */
 static size_t match_set(struct text pattern, char c, int *ret_is_in)
 {
     size_t i = 1;
@@ -173,7 +173,7 @@ static int match_one(struct text pattern, char c, size_t *ret_bytes)
     return is_in;
 }
 
-/* The next directory or file name; the end if there is none. */
+/* Finds the next directory or file name, or the end if there is none. */
 static const char *after_slash(const char *path)
 {
     const char *slash = strchr(path, '/');
@@ -272,7 +272,7 @@ struct cxx_name {
     const char *at; /* in the symbol */
     char *text;
     size_t used, room;
-    size_t last; /* where the last part begins */
+    size_t last; /* offset at which the last part begins */
 };
 
 static int is_digit(char c)
@@ -280,7 +280,7 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A length and that many characters. Returns the characters; empty if the symbol cannot be
+/* Parses a length and that many characters. Returns the characters; empty if the symbol cannot be
  * parsed. */
 static struct text take_identifier(const char **at)
 {
@@ -333,7 +333,7 @@ static int append_special(struct cxx_name *name)
     return append(name, before, (struct text){class_name, bytes});
 }
 
-/* Starts after the S. Returns 0 if the symbol ends. */
+/* Parses what follows an S. Returns 0 if the symbol ends. */
 static int skip_substitution(const char **at)
 {
     if (**at >= 'a' && **at <= 'z')
@@ -342,7 +342,7 @@ static int skip_substitution(const char **at)
     return **at == '_' && *(*at)++ != '\0';
 }
 
-/* Skips to after the next such character. */
+/* Skips past the next such character. */
 static int skip_to(const char **at, char c)
 {
     const char *found = strchr(*at, c);
@@ -353,7 +353,7 @@ static int skip_to(const char **at, char c)
 
 static int skip_element(const char **at, int *depth, int levels);
 
-/* Starts after the opening letter. levels: limit of further nesting, because a signal handler may
+/* Starts after the opening letter. levels: limit on further nesting, because a signal handler may
  * have little stack. */
 static int skip_nested(const char **at, int levels)
 {
@@ -366,7 +366,7 @@ static int skip_nested(const char **at, int levels)
     return 1;
 }
 
-/* A literal, after the L: its type and value, or a function. */
+/* Parses a literal, after the L: its type and value, or a function. */
 static int skip_literal(const char **at, int *depth, int levels)
 {
     char c = **at;
@@ -385,7 +385,7 @@ static int skip_literal(const char **at, int *depth, int levels)
     return (is_digit(c) || strchr("NS", c) != NULL || (c >= 'a' && c <= 'z')) && skip_to(at, 'E');
 }
 
-/* One element of template arguments. *depth counts the Es still to come. Expressions are not
+/* Parses one element of template arguments. *depth counts the Es still to come. Expressions are not
  * supported. */
 static int skip_element(const char **at, int *depth, int levels)
 {
@@ -428,7 +428,7 @@ static int append_standard(struct cxx_name *name)
     return c == 't' && append_text(name, "std");
 }
 
-/* One part of a name, an ABI tag, or template arguments. */
+/* Parses one part of a name, an ABI tag, or template arguments. */
 static int take_part(struct cxx_name *name)
 {
     char c = *name->at;

@@ -20,22 +20,23 @@ struct probity_selection_subject {
 /* Whether a pattern (* ? [a-z]) matches a name. */
 int probity_selection_matches(const char *pattern, const char *name);
 
-/* Number of the first line that has no valid rule, from 1; 0 if all are valid. */
+/* Returns the number of the first line without a valid rule, starting at 1; 0 if all are valid. */
 size_t probity_selection_check(const char *rules);
 
-/* Whether the function is recorded: 1 or 0. An invalid rule is ignored. */
+/* Whether the function is recorded: 1 or 0. Ignores invalid rules. */
 int probity_selection_takes(const char *rules, const struct probity_selection_subject *subject);
 
 /* Whether there is a `file` rule. */
 int probity_selection_has_files(const char *rules);
 
-/* Whether a `file` rule matches the path of a source file, or the rest of it after a slash. */
+/* Whether a `file` rule matches the path of a source file, or the part of it after a slash. */
 int probity_selection_takes_file(const char *rules, const char *path);
 
-/* Classes, namespaces and name of a C++ function from its symbol (Itanium C++ ABI, 5.1), without
- * parameters and template arguments: "shape::box::area" of _ZNK5shape3box4areaEv. Unsupported
- * parts, such as operators and names local to a function, become "?": "shape::box::?". Returns 0 if
- * the symbol is not that of a C++ function, cannot be parsed at all, or does not fit. */
+/* Gets the classes, namespaces and name of a C++ function from its symbol (Itanium C++ ABI, 5.1),
+ * without parameters and template arguments: "shape::box::area" from _ZNK5shape3box4areaEv.
+ * Unsupported parts, such as operators and names local to a function, become "?": "shape::box::?".
+ * Returns 0 if the symbol is not that of a C++ function, cannot be parsed at all, or does not
+ * fit. */
 int probity_selection_cxx_name(const char *symbol, char *ret_name, size_t room);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * share.c: reads a percentage.
+ * share.c: parses a percentage.
  */
 #include "base/share.h"
 

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* Parses a percentage of 0.0001 to 100, with a decimal point or without, and "%" or without,
- * into millionths. Returns 1, or 0 if the text is not a percentage. */
+/* Parses a percentage from 0.0001 to 100, with or without a decimal point and "%", into millionths.
+ * Returns 1, or 0 if the text is not a percentage. */
 int probity_share_parse(const char *text, uint32_t *ret_share);
 
 #endif

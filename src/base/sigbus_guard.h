@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * sigbus_guard.h: guards against truncation of a mapped file. Accesses to pages after the new end
- * raise SIGBUS. The tool's handler maps zeroes there and sets is_cut. In a traced program, which
- * may have a handler, mappings are not guarded.
+ * raise SIGBUS. The tool's handler maps zeros there and sets is_cut. In a traced program, which may
+ * have its own handler, mappings are not guarded.
  */
 #ifndef PROBITY_BASE_SIGBUS_GUARD_H
 #define PROBITY_BASE_SIGBUS_GUARD_H
 
 #include <stddef.h>
 
-/* A guarded mapping. Owned by the caller; must not move until it is removed. */
+/* A guarded mapping. The caller owns it, and must not move it until it is removed. */
 struct probity_sigbus_guard {
     struct probity_sigbus_guard *next;
     const char *path;
@@ -18,7 +18,7 @@ struct probity_sigbus_guard {
     int is_cut;
 };
 
-/* Defined in cli_sigbus.c, so only in the tool. */
+/* Defined in cli_sigbus.c, that is, only in the tool. */
 void probity_sigbus_guard_add(struct probity_sigbus_guard *watch) __attribute__((weak));
 void probity_sigbus_guard_remove(struct probity_sigbus_guard *watch) __attribute__((weak));
 

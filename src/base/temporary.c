@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * temporary.c: temporary names contain a random number, because users may have files that end in
- * .tmp. A file without a name vanishes with the process.
+ * .tmp. An unnamed file is deleted when the process ends.
  */
 #include "base/temporary.h"
 
@@ -43,8 +43,8 @@ char *probity_temporary_name(const char *path)
     return name;
 }
 
-/* Naming the file later requires /proc with the descriptors of this thread, which may differ from
- * the program's. */
+/* Naming the file later requires /proc with this thread's descriptors, which may differ from the
+ * program's. */
 int probity_temporary_unnamed(int directory, char *path, unsigned mode)
 {
     return access(probity_os_descriptors(), X_OK) == 0
@@ -72,7 +72,8 @@ int probity_temporary_link(int unnamed, int directory, const char *path)
     char self[48];
 
     probity_assert(unnamed >= 0 && path[0] != 0);
-    /* Since Linux 6.10, faster than by way of /proc; before, only privileged processes may. */
+    /* Since Linux 6.10, this is faster than using /proc; before, only privileged processes may do
+     * this. */
     if (linkat(unnamed, "", directory, path, AT_EMPTY_PATH) == 0)
         return 0;
     snprintf(self, sizeof self, "%s/%d", probity_os_descriptors(), unnamed);
@@ -92,7 +93,7 @@ int probity_temporary_open(int directory, char *name, int *ret_is_unnamed)
     return descriptor >= 0 ? descriptor : open_named(directory, name);
 }
 
-/* Copies everything, even if writes are short. */
+/* Copies everything, even with short writes. */
 static int copy(int from, int to)
 {
     char bytes[8192];

@@ -7,7 +7,7 @@
 #ifndef PROBITY_BASE_THREAD_LOCAL_H
 #define PROBITY_BASE_THREAD_LOCAL_H
 
-/* Declares the variable, zero at first. storage: static, extern, or PROBITY_API. */
+/* Declares the variable, which is zero at first. storage: static, extern, or PROBITY_API. */
 #ifndef PROBITY_THREAD_LOCAL
 #define PROBITY_THREAD_LOCAL(storage, type, name)                                                  \
     storage __thread type name __attribute__((tls_model("initial-exec")))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ticks.c: nanoseconds into ticks.
+ * ticks.c: converts nanoseconds to ticks.
  */
 #include "base/ticks.h"
 

@@ -16,13 +16,14 @@ static inline uint64_t probity_ns_of_ticks(uint64_t ticks, uint64_t rate)
     return (uint64_t)((probity_wide)(int64_t)ticks * (probity_wide)rate >> 32);
 }
 
-/* Of a difference that is negative because the clock went back. */
+/* Converts a difference that is negative because the clock went back. */
 static inline uint64_t probity_ticks_magnitude(int64_t ticks)
 {
     return ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
 }
 
-/* 0 if rate is 0. Not inline: no fast path needs it, and the division takes 40 bytes of code. */
+/* Returns 0 if rate is 0. Not inline: no fast path needs it, and the division takes 40 bytes of
+ * code. */
 uint64_t probity_ticks_of_ns(int64_t ns, uint64_t rate);
 
 #endif

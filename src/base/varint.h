@@ -11,7 +11,7 @@
 
 enum {
     PROBITY_VARINT_BYTES_MAX = 9,
-    PROBITY_VARINT_SLACK = 8 /* bytes that a put may overwrite after the number */
+    PROBITY_VARINT_SLACK = 8 /* number of bytes after the number that a put may overwrite */
 };
 
 /* Writes value at `at`, where PROBITY_VARINT_BYTES_MAX + PROBITY_VARINT_SLACK bytes must be
@@ -55,7 +55,7 @@ static inline const uint8_t *probity_varint_get(const uint8_t *at, const uint8_t
     return at + bytes;
 }
 
-/* The same if eight bytes are readable. NULL if the number has nine. */
+/* The same if eight bytes are readable. Returns NULL if the number has nine. */
 static inline const uint8_t *probity_varint_get_short(const uint8_t *at, uint64_t *ret_value)
 {
     uint64_t word = probity_get_u64(at);

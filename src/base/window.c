@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.c: reads times and sizes. No allocation, no locale.
+ * window.c: parses times and sizes. No allocation, no locale.
  */
 #include "base/window.h"
 
 #include <string.h>
 
 struct unit {
-    char name[4]; /* not a pointer, which needs a relocation in every program */
+    char name[4]; /* not a pointer, which would need a relocation in every program */
     uint64_t value;
 };
 
-/* Longer names first, because a shorter one may be their beginning. */
+/* Longer names come first, because a shorter one may be a prefix of a longer one. */
 static const struct unit times[] = {
     {"min", UINT64_C(60000000000)}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}, {"s", 1000000000},
     {"", 0}};
@@ -24,7 +24,7 @@ static int is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* A number that fits into 2^53 with three decimals, in thousandths. */
+/* Parses a number that fits into 2^53 with three decimals, in thousandths. */
 static int take_number(const char **at, uint64_t *ret_thousandths)
 {
     const uint64_t most = UINT64_C(9000000000000);
@@ -100,7 +100,7 @@ int probity_window_ring(const char *text, uint64_t *ret_ns, uint64_t *ret_bytes)
     if ((!has_time || *end != 0) &&
         (!probity_window_bytes(end, &end, &bytes) || bytes < 1 << 20 || bytes > 1 << 30))
         return 0;
-    /* "30s," has nothing after the comma. */
+    /* Rejects "30s,", which has nothing after the comma. */
     if (*end != 0 || end[-1] == ',')
         return 0;
     *ret_ns = ns;

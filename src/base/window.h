@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Parse a number with a unit (ns, us, ms, s, min; or none, K, M, G for bytes) at the beginning of
- * the text; a time may have a decimal point. Set *ret_end to the text that follows. Return 1; or 0
- * with the error at *ret_end, if there is no number or it is out of range. */
+ * the text; a time may have a decimal point. Set *ret_end to the text that follows. Return 1, or 0
+ * with the error at *ret_end if there is no number or it is out of range. */
 int probity_window_time(const char *text, const char **ret_end, uint64_t *ret_ns);
 int probity_window_bytes(const char *text, const char **ret_end, uint64_t *ret_bytes);
 

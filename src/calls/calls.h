@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.h: shared by all functions that replace one of libc's (doc/calls.md). The function that a
+ * calls.h: shared by all replacements for functions of libc (doc/calls.md). The function that a
  * program calls tests one word and, if its family is off, jumps to libc's; otherwise it jumps to a
  * function that records. So a family that is off takes no stack and appears in no backtrace.
  *
@@ -16,10 +16,10 @@
 #include "calls/names.h"
 #include "probity_scope.h"
 
-/* This bit of probity_calls_shared.on is set while something must be prepared: the functions have
- * not been found, or a recording has begun whose mappings are not in the trace yet. */
+/* This bit of probity_calls_shared.on is set while work remains to be done: the functions have not
+ * been found, or a recording has begun whose mappings are not in the trace yet. */
 #define PROBITY_CALLS_UNREADY (UINT32_C(1) << 31)
-/* libc's functions, or those of a library between this one and libc. NULL: not found (yet). */
+/* Functions of libc, or of a library between this one and libc. NULL: not found (yet). */
 struct probity_calls_next {
 #define PROBITY_CALLS_MEMBER(name) __typeof__(name) *name;
     PROBITY_CALLS_NAMES(PROBITY_CALLS_MEMBER)
@@ -27,15 +27,15 @@ struct probity_calls_next {
 };
 extern struct probity_calls_next probity_calls_next __attribute__((visibility("hidden")));
 
-/* Does the work indicated by PROBITY_CALLS_UNREADY, as far as possible now. `place`: the return
+/* Does the work that PROBITY_CALLS_UNREADY indicates, as far as possible now. `place`: the return
  * address of the call that found it. */
 void probity_calls_prepare(const void *place) __attribute__((cold, visibility("hidden")));
 
-/* Finds the functions. Called before the constructor, too. */
+/* Finds the functions. Also called before the constructor. */
 void probity_calls_find(void) __attribute__((visibility("hidden")));
 
-/* The first function of this name in an object that is loaded after this library, or NULL. For
- * names that may belong to a library loaded by dlopen(). Takes the dynamic linker's lock. */
+/* Returns the first function of this name in an object that is loaded after this library, or NULL.
+ * For names that may belong to a library loaded by dlopen(). Takes the dynamic linker's lock. */
 void *probity_calls_find_now(const char *name) __attribute__((visibility("hidden")));
 
 /* Text segments of the libraries whose own calls are not recorded, each contiguous; bytes 0:
@@ -45,26 +45,26 @@ struct probity_calls_own {
     uintptr_t start, bytes;
 };
 
-/* What most calls read, in as few cache lines as possible: after a system call, each may be a
- * miss. */
+/* What most calls read, in as few cache lines as possible: after a system call, each of them may be
+ * a miss. */
 struct probity_calls_shared {
-    uint32_t on;      /* the families that are */
+    uint32_t on;      /* the families that are on */
     uint32_t counted; /* see locks.h */
     struct probity_calls_own own[PROBITY_CALLS_OWN + 1]; /* the first one covers all others */
 };
 extern struct probity_calls_shared probity_calls_shared __attribute__((visibility("hidden")));
 
-/* The same of each thread. */
+/* The same for one thread. */
 struct probity_calls_thread;
 struct probity_calls_local {
-    uint32_t cost_left;  /* pieces of work until the next one that is timed (cost.h) */
+    uint32_t cost_left;  /* pieces of work until the next timed one (cost.h) */
     uint64_t has_waited; /* functions whose latest timed call took long (scopes.h) */
     struct probity_calls_thread *self; /* NULL: none yet, or the thread is ending (locks.h) */
 };
 extern __thread struct probity_calls_local probity_calls_local
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Whether a call is made by one of these libraries. */
+/* Returns whether a call is made by one of these libraries. */
 static inline int probity_calls_is_own(const void *place)
 {
     const struct probity_calls_own *own = probity_calls_shared.own;
@@ -79,14 +79,15 @@ static inline int probity_calls_is_own(const void *place)
     return 0;
 }
 
-/* Those of these families that are on, with PROBITY_CALLS_UNREADY. */
+/* Returns which of these families are on, with PROBITY_CALLS_UNREADY. */
 static inline __attribute__((always_inline)) uint32_t probity_calls_on_of(uint32_t families)
 {
     return __atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) &
            (families | PROBITY_CALLS_UNREADY);
 }
 
-/* Whether no call of these families is recorded. If true, everything in the table is found. */
+/* Returns whether no call of these families is recorded. If true, everything in the table is
+ * found. */
 static inline __attribute__((always_inline)) int probity_calls_are_off(uint32_t families)
 {
     uint32_t on = probity_calls_on_of(families);
@@ -99,14 +100,14 @@ static inline __attribute__((always_inline)) int probity_calls_are_off(uint32_t 
     return (__atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) & families) == 0;
 }
 
-/* Whether a call that returns to `place` was made by the program, not by Probity. Only if the
- * family is on. */
+/* Returns whether a call that returns to `place` was made by the program, not by Probity. Only if
+ * the family is on. */
 static inline __attribute__((always_inline)) int probity_calls_are_of_program(const void *place)
 {
     return __builtin_expect(probity_thread_inside == 0, 1) && !probity_calls_is_own(place);
 }
 
-/* Defines the function that the program calls by `name`, and begins the one that records, whose
+/* Defines the function that the program calls as `name`, and begins the one that records, whose
  * body follows. Both have these parameters. */
 #define PROBITY_CALLS_WRAP(families, type, name, parameters, arguments)                            \
     PROBITY_CALLS_WRAP_AS(, 0, families, type, name, parameters, arguments)
@@ -116,9 +117,9 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
     PROBITY_CALLS_WRAP_AS(PROBITY_CPU_RETURNS_BY_JUMP, 0, families, type, name, parameters,        \
                           arguments)
 
-/* done: if true, nothing more is to be done about the call. What must be prepared is in a function
- * of its own, so that this one saves no registers. All of them are entered by jumps, so each has
- * the program's return address. */
+/* done: if true, nothing else has to be done for the call. Preparations are in a separate function,
+ * so that this one saves no registers. All of them are entered by jumps, so each has the program's
+ * return address. */
 #define PROBITY_CALLS_WRAP_AS(attribute, done, families, type, name, parameters, arguments)        \
     static __attribute__((noinline)) attribute type record_##name parameters;                      \
     static __attribute__((noinline, cold)) type prepare_##name parameters                          \
@@ -139,7 +140,7 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
     }                                                                                              \
     static type record_##name parameters
 
-/* The same without a result. */
+/* The same for a function without a result. */
 #define PROBITY_CALLS_WRAP_VOID(families, name, parameters, arguments)                             \
     static __attribute__((noinline)) void record_##name parameters;                                \
     static __attribute__((noinline, cold)) void prepare_##name parameters                          \

@@ -10,8 +10,8 @@
 
 enum {
     TICKS_MAX = 1 << 16, /* a thread that takes longer was probably switched out */
-    /* The whole cost of a piece, in 1/256 of what is timed: with the instructions before and after
-     * it. Measured with a web server (doc/overhead.md, "The budget's estimate"). */
+    /* The whole cost of a piece of work, with the instructions before and after it, in 1/256 of
+     * what is timed. Measured with a web server (doc/overhead.md, "The budget's estimate"). */
     RECORDED_256 = 312,
     COUNTED_256 = 435,
     TRIES = 16
@@ -21,13 +21,13 @@ __thread struct probity_calls_local probity_calls_local
     __attribute__((tls_model("initial-exec"), visibility("hidden"), aligned(32))) = {
         .cost_left = PROBITY_CALLS_COST_EVERY / 2};
 
-/* Of all threads, in cache lines that are not used otherwise. */
+/* Sums over all threads, in cache lines that are not used otherwise. */
 static struct {
     uint64_t recorded_ticks, records, counted_ticks;
-    uint64_t empty_ticks; /* of a piece that does nothing; 0: not measured yet */
+    uint64_t empty_ticks; /* ticks of a piece that does nothing; 0: not measured yet */
 } sums __attribute__((aligned(128)));
 
-/* The minimum of several tries: a piece that does nothing has warm caches. */
+/* Returns the minimum of several attempts: a piece that does nothing has warm caches. */
 static uint64_t measure_empty(void)
 {
     uint64_t least = TICKS_MAX;
@@ -64,8 +64,8 @@ void probity_calls_cost_end_timed(uint64_t since, int is_recorded)
     __atomic_fetch_add(&sums.records, 1, __ATOMIC_RELAXED);
 }
 
-/* A fork copies the sums, and a recording may begin long after the library was loaded: so the price
- * is an average over all of that time, and the first call here returns more than the cost of one
+/* A fork copies the sums, and a recording may begin long after the library was loaded: therefore
+ * the price is an average over all that time, and the first call returns more than the cost of one
  * interval. */
 PROBITY_API uint64_t probity_calls_cost(uint64_t rate, uint64_t *ret_record_256)
 {

@@ -2,8 +2,8 @@
  *
  * cost.h: measures what recording calls costs, in the program itself: one piece of this library's
  * work in PROBITY_CALLS_COST_EVERY is timed, with everything that libprobity does in it, and with
- * the caches as the program and the kernel have left them. A piece is one record, or what is done
- * about a call that is only counted. Any thread, even in signal handlers.
+ * the caches as the program and the kernel have left them. A piece is one record, or the work for a
+ * call that is only counted. Any thread, even in signal handlers.
  *
  *     cost = ticks of the timed pieces × PROBITY_CALLS_COST_EVERY × factor (cost.c)
  */
@@ -14,10 +14,10 @@
 
 #include "calls/calls.h"
 
-/* A prime number, so that a loop of a few calls does not always have the same one timed. */
+/* A prime number, so that a loop of a few calls does not always have the same call timed. */
 enum { PROBITY_CALLS_COST_EVERY = 251 };
 
-/* Not cold: the compiler would move counting, too, out of the usual path. */
+/* Not cold: otherwise the compiler would move counting out of the usual path, too. */
 uint64_t probity_calls_cost_begin_timed(void) __attribute__((visibility("hidden")));
 void probity_calls_cost_end_timed(uint64_t since, int is_recorded)
     __attribute__((visibility("hidden")));

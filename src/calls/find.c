@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * find.c: finds libc's own functions, and the text of Probity's libraries, in the dynamic symbol
- * tables in memory. Does not use dlsym(), which may allocate before malloc() has been found. Calls
- * none of libc's string functions: a sanitizer, which replaces them, may be looking for them at the
+ * tables in memory. Does not use dlsym(), which may allocate memory before malloc() has been found,
+ * nor libc's string functions: a sanitizer, which replaces them, may be looking for them at the
  * same time.
  */
 #include <errno.h>
@@ -30,12 +30,12 @@ struct symbols {
     uintptr_t offset;
     const ElfW(Sym) *table;
     const char *texts;
-    const uint32_t *hashes; /* of DT_GNU_HASH */
+    const uint32_t *hashes; /* those of DT_GNU_HASH */
     const uint16_t *versions;
 };
 
-/* glibc has converted the offsets in the dynamic section to addresses, if the section is
- * writable; other libcs have not. */
+/* Returns an address in the dynamic section: glibc has converted offsets there to addresses, if the
+ * section is writable; other libcs have not. */
 static const void *address_of(uintptr_t offset, uintptr_t value)
 {
     return (const void *)(value < offset ? offset + value : value);
@@ -82,7 +82,7 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
-/* Defined, global, and of the default version. */
+/* Returns whether the symbol is a defined, global function of the default version. */
 static int is_function(const struct symbols *symbols, uint32_t index, const char *name)
 {
     enum { HIDDEN = 0x8000, VERSION = 0x7fff };
@@ -134,9 +134,9 @@ static void *find_function(const struct symbols *symbols, const char *name, uint
  */
 
 struct walk {
-    int is_after; /* this library has passed */
+    int is_after; /* whether this library has been passed */
     uint32_t own; /* number of Probity's libraries */
-    const char *name; /* one name only; or NULL */
+    const char *name; /* the only name to find; or NULL */
     void *found;
 };
 
@@ -166,7 +166,7 @@ static void add_own(const struct probity_object *object, uint32_t index)
     }
 }
 
-/* The ranges only grow while a thread reads them. */
+/* Updates the range that covers all others. Ranges only grow while a thread reads them. */
 static void cover_own(void)
 {
     uintptr_t start = UINTPTR_MAX, end = 0;
@@ -184,7 +184,7 @@ static void cover_own(void)
     }
 }
 
-/* Only the first time for each library, since it does not move. */
+/* Stores a library's range only the first time, since the library does not move. */
 static void note_own(const struct probity_object *object)
 {
     static const char *const own[PROBITY_CALLS_OWN] = {
@@ -227,7 +227,7 @@ static void take_object(void *context, const struct probity_object *object)
         take_names(walk, &symbols);
 }
 
-/* Replaces a function that this libc does not have, but which the program may have found here. */
+/* Replaces a function that this libc lacks, but that the program may have found here. */
 static int missing(void)
 {
     errno = ENOSYS;

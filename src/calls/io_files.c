@@ -14,7 +14,7 @@
 /* ---- Open --------------------------------------------------------------------------------------
  */
 
-/* The argument that open() and similar functions take only with some flags. */
+/* Reads the argument that open() and similar functions take only with some flags. */
 #define READ_MODE(mode)                                                                            \
     if (__OPEN_NEEDS_MODE(flags)) {                                                                \
         va_list rest;                                                                              \
@@ -23,7 +23,7 @@
         va_end(rest);                                                                              \
     }
 
-/* A variadic function cannot jump to another one, so it does the recording itself. */
+/* A variadic function cannot jump to another one, so the function itself records. */
 #define OPENS(site, name, parameters, arguments)                                                   \
     PROBITY_API PROBITY_CPU_RETURNS_BY_JUMP int name parameters                                    \
     {                                                                                              \
@@ -69,7 +69,7 @@ IO(site_creat, int, creat64, (const char *path, mode_t mode), (path, mode),
 SITE(int, close, (int fd));
 IO(site_close, int, close, (int fd), (fd), probity_call_enter_fd(&call, fd))
 
-/* Ranges of descriptors. Not recorded if it only sets a flag of them. */
+/* Closes a range of descriptors. Not recorded if it only sets one of their flags. */
 enum { SETS_FLAG = 4 /* CLOSE_RANGE_CLOEXEC */ };
 
 static int number_of(unsigned fd)
@@ -103,8 +103,8 @@ IO(site_fsync, int, fsync, (int fd), (fd), probity_call_enter_fd(&call, fd))
 SITE(int, fdatasync, (int fd));
 IO(site_fdatasync, int, fdatasync, (int fd), (fd), probity_call_enter_fd(&call, fd))
 
-/* Without these, a descriptor number would keep the name of its previous file. A stream in memory
- * has no descriptor; that must not change errno. */
+/* Streams and directories: if their functions were not recorded, a descriptor number would keep the
+ * name of its previous file. A stream in memory has no descriptor; that must not change errno. */
 static int number_of_stream(FILE *stream)
 {
     int saved = errno, fd = fileno(stream);
@@ -141,7 +141,7 @@ PROBITY_CALLS_SCOPE_IF(PROBITY_CALLS_IO, site_dup3, int, dup3, (int fd, int to, 
                        (fd, to, flags), probity_calls_is_own_process(),
                        probity_call_enter_fd(&call, fd))
 
-/* Descriptors of kernel objects. */
+/* Functions that make descriptors of kernel objects. */
 #define MAKES(name, parameters, arguments)                                                         \
     SITE(int, name, parameters);                                                                   \
     IO(site_##name, int, name, parameters, arguments, probity_call_enter(&call))
@@ -175,7 +175,7 @@ SITE(int, pipe2, (int *pair, int flags));
 PIPE(pipe2, (int pair[2], int flags), (pair, flags))
 
 /* Recorded only if it copies a descriptor. Its argument is a number or a pointer; like libc's
- * function, this takes it as a pointer. */
+ * function, this function takes it as a pointer. */
 SITE(int, fcntl, (int fd, int command, ...));
 
 #define FCNTL(name)                                                                                \

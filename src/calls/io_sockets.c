@@ -8,7 +8,7 @@
 #define IO(site, type, name, parameters, arguments, enter)                                         \
     PROBITY_CALLS_SCOPE(PROBITY_CALLS_IO, site, type, name, parameters, arguments, enter)
 
-/* Requests the peer's address even if the program does not. */
+/* Data of a call that requests the peer's address even if the program does not. */
 struct accepted {
     struct sockaddr_storage own;
     socklen_t own_bytes, room;
@@ -31,7 +31,7 @@ static void accept_begin(struct accepted *accepted, struct sockaddr *address, so
     }
 }
 
-/* The kernel has written to the program's address buffer, and the full length. */
+/* The kernel has stored the address in the program's buffer, and its full length. */
 static void accept_end(struct probity_call *call, int result, const struct accepted *accepted)
 {
     if (result < 0) {

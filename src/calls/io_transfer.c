@@ -84,14 +84,14 @@ TRANSFER(site_pwritev2, pwritev64v2,
 /* ---- Between descriptors -----------------------------------------------------------------------
  */
 
-/* For the descriptor that is written to. */
+/* Recorded for the descriptor that is written to. */
 SITE(ssize_t, sendfile, (int fd, int from, off_t *offset, size_t bytes));
 TRANSFER(site_sendfile, sendfile, (int fd, int from, off_t *offset, size_t bytes),
          (fd, from, offset, bytes), bytes)
 TRANSFER(site_sendfile, sendfile64, (int fd, int from, off64_t *offset, size_t bytes),
          (fd, from, offset, bytes), bytes)
 
-/* For the descriptor that is read. */
+/* Recorded for the descriptor that is read. */
 SITE(ssize_t, splice,
      (int fd, off64_t *offset, int to, off64_t *to_offset, size_t bytes, unsigned flags));
 TRANSFER(site_splice, splice,
@@ -154,7 +154,7 @@ SITE(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags));
 TRANSFER(site_recvmsg, recvmsg, (int fd, struct msghdr *message, int flags),
          (fd, message, flags), probity_calls_message_bytes(message))
 
-/* For several messages: their number instead of bytes. */
+/* Functions for several messages: these record their number instead of bytes. */
 SITE(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags));
 PROBITY_CALLS_SCOPE(PROBITY_CALLS_IO, site_sendmmsg, int, sendmmsg,
                     (int fd, struct mmsghdr *messages, unsigned count, int flags),

@@ -9,7 +9,7 @@
 #define IO(site, type, name, parameters, arguments, enter)                                         \
     PROBITY_CALLS_SCOPE(PROBITY_CALLS_IO, site, type, name, parameters, arguments, enter)
 
-/* From a timeout in milliseconds; negative: none. */
+/* Converts a timeout in milliseconds; negative: none. */
 static int64_t limit_of(int milliseconds)
 {
     return milliseconds < 0 ? -1 : (int64_t)milliseconds * 1000000;
@@ -48,8 +48,8 @@ static int64_t limit_of_timeval(const struct timeval *limit)
     return (int64_t)limit->tv_sec * 1000000000 + (int64_t)limit->tv_usec * 1000;
 }
 
-/* In both families: the second of each pair is the sleep. The recorded number is the number of
- * descriptors examined. */
+/* Recorded in both families: the second site of each pair is the sleep. The recorded number is the
+ * number of descriptors examined. */
 #define SELECT(name, parameters, arguments, limit_ns)                                              \
     PROBITY_CALLS_WRAP_SYSTEM(PROBITY_CALLS_IO | PROBITY_CALLS_SLEEP, int, name, parameters,       \
                               arguments)                                                           \

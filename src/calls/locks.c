@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.c: sites of all kinds of objects, rare cases, and checks that libc's objects have the
- * expected layout, made with objects of this library.
+ * locks.c: sites of all kinds of objects, rare cases, and checks, with objects of this library,
+ * that libc's objects have the expected layout.
  */
 #include "calls/locks.h"
 
@@ -29,7 +29,7 @@ struct probity_calls_layout probity_calls_layout;
 /* ---- Hits --------------------------------------------------------------------------------------
  */
 
-/* ids: of the kinds that the flags state, the place last. */
+/* ids: those of the kinds stated by the flags, with the place last. */
 static inline __attribute__((always_inline)) void record_hit(uint32_t number, uint32_t flags,
                                                              const uint64_t *ids, uint32_t count)
 {
@@ -110,7 +110,7 @@ void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock
                            lock, place);
 }
 
-/* Semaphores may be released by any thread, and a thread that ends does not release its locks. */
+/* Any thread may release a semaphore, and a thread that ends does not release its locks. */
 void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
                           const void *place)
 {
@@ -148,8 +148,8 @@ static int is_site(const struct probity_site *site, uint32_t number)
     return __atomic_load_n(&site->code, __ATOMIC_RELAXED) == PROBITY_CODE_FIRST + 2 * number + 1;
 }
 
-/* A site that belongs to no lock or thread belongs to memory. Returns bits of
- * probity_calls_shared.counted. */
+/* Returns the bits of probity_calls_shared.counted for a site. One that belongs to no lock or
+ * thread belongs to memory. */
 static uint32_t counted_with(uint32_t number)
 {
     for (uint32_t kind = 0; kind < PROBITY_CALLS_KINDS; kind++) {
@@ -170,8 +170,8 @@ static uint32_t counted_with(uint32_t number)
     return UINT32_C(1) << PROBITY_CALLS_ALLOCATION | UINT32_C(1) << PROBITY_CALLS_FREE;
 }
 
-/* The wrapper of pthread_create() is on while something is counted: at its end, a thread records
- * its counts. */
+/* The wrapper of pthread_create() is on while something is counted: a thread records its counts
+ * when it ends. */
 PROBITY_API int probity_calls_count_hits(uint32_t site)
 {
     if (site == PROBITY_CALLS_ALL_SITES) {
@@ -235,7 +235,8 @@ static int check_rwlock(void)
     return is_as_expected;
 }
 
-/* Its value is in the lower half of a 64-bit word, the number of waiters in the upper half. */
+/* Checks a semaphore: its value is in the lower half of a 64-bit word, the number of waiters in the
+ * upper half. */
 static int check_semaphore(void)
 {
     enum { VALUE = 5 };
@@ -253,7 +254,7 @@ static int check_semaphore(void)
     return is_as_expected;
 }
 
-/* A barrier for one thread, which therefore never waits. */
+/* Checks a barrier for one thread, which therefore never waits. */
 static int check_barrier(void)
 {
     union {
@@ -287,7 +288,7 @@ void probity_calls_locks_prepare(void)
     errno = saved;
 }
 
-/* After prepare.c has read the setting. */
+/* Runs after prepare.c has read the setting. */
 __attribute__((constructor(102))) static void at_load(void)
 {
     if (__atomic_load_n(&probity_calls_shared.on, __ATOMIC_RELAXED) & PROBITY_CALLS_LOCKS)

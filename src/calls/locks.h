@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * locks.h: hits of the objects that threads wait for (doc/calls.md, "Hits with ids"). The usual
- * case is inline: a free lock costs one hit, or if it is only counted (locks=waits, or by a budget)
- * one increment of a counter of the thread.
+ * case is inline: a free lock costs one hit, or, if it is only counted (locks=waits, or by a
+ * budget), one increment of a counter of the thread.
  *
- * A lock is first tried, which is equivalent to taking it if it is free; otherwise the wait is
- * recorded, and libc's function is called.
+ * First tries the lock, which is equivalent to taking it if it is free; otherwise records the wait,
+ * and calls libc's function.
  */
 #ifndef PROBITY_CALLS_LOCKS_H
 #define PROBITY_CALLS_LOCKS_H
@@ -44,14 +44,14 @@ enum {
     PROBITY_CALLS_COUNTERS
 };
 
-/* In probity_calls_shared.counted, a bit for each of these numbers is set if it is only counted (of
+/* A bit of probity_calls_shared.counted is set for each of these numbers that is only counted (of
  * locks, the free ones). */
 static inline int probity_calls_only_counts(uint32_t counter)
 {
     return (__atomic_load_n(&probity_calls_shared.counted, __ATOMIC_RELAXED) >> counter & 1) != 0;
 }
 
-/* Sets it as the families require. */
+/* Sets probity_calls_shared.counted as the families require. */
 void probity_calls_count_by(uint32_t families) __attribute__((visibility("hidden")));
 
 /* Sites of one kind of object, shared by all functions. */
@@ -61,12 +61,12 @@ struct probity_calls_sites {
 extern struct probity_calls_sites probity_calls_sites[PROBITY_CALLS_KINDS]
     __attribute__((visibility("hidden")));
 
-/* The name without the role: "mutex", ... */
+/* A kind's name without the role: "mutex", ... */
 extern const char *const probity_calls_kind_names[PROBITY_CALLS_KINDS]
     __attribute__((visibility("hidden")));
 
 /* Records a hit, or one with a correlation id. Not inline, so that all functions use the same code:
- * after a system call, most of it has to be fetched again. */
+ * after a system call, most of it must be fetched again. */
 void probity_calls_hit(struct probity_site *site, enum probity_role role,
                        const volatile void *object, const void *place)
     __attribute__((visibility("hidden")));
@@ -86,30 +86,30 @@ struct probity_calls_thread {
     uint32_t tid;
     uint32_t is_used;
     uint64_t counts[PROBITY_CALLS_COUNTERS];
-    uint64_t recorded[PROBITY_CALLS_COUNTERS]; /* part of these already recorded; for the recording
-                                                * thread */
+    uint64_t recorded[PROBITY_CALLS_COUNTERS]; /* the part of these that is already recorded; for
+                                                * the recording thread */
     uint32_t remembered_count;
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
     const volatile void *of_condition; /* taken by the latest wait that was only counted */
 };
 
-/* The calling thread's id. Asks the kernel once. */
+/* Returns the calling thread's id. Makes a system call only once. */
 uint32_t probity_calls_thread_id(void) __attribute__((visibility("hidden")));
 
-/* To be called before locks are recorded for the first time: determines the layout of libc's
- * objects (unknown until then), and makes forked children forget their parents' threads. At load,
- * or in the writer thread. */
+/* Call before locks are recorded for the first time: determines the layout of libc's objects
+ * (unknown until then), and makes forked children discard their parents' threads. At load, or in
+ * the writer thread. */
 void probity_calls_locks_prepare(void) __attribute__((visibility("hidden")));
 void probity_calls_thread_prepare(void) __attribute__((visibility("hidden")));
 
 /* Gives the calling thread its counters. Returns whether it has any. This function and the next one
- * are not cold: the compiler would move counting, too, out of the usual path. */
+ * are not cold: otherwise the compiler would move counting out of the usual path, too. */
 int probity_calls_thread_count_begin(void) __attribute__((visibility("hidden")));
 
 /* Records the calling thread's counts since its last such record. */
 void probity_calls_thread_record(void) __attribute__((visibility("hidden")));
 
-/* The same, for the last time: later locks are recorded instead. */
+/* Does the same for the last time: later locks are recorded instead. */
 void probity_calls_thread_ends(void) __attribute__((visibility("hidden")));
 
 /* Removes a lock for which the thread has a recorded hold. Returns whether there was one. */
@@ -127,7 +127,7 @@ struct probity_calls_layout {
 };
 extern struct probity_calls_layout probity_calls_layout __attribute__((visibility("hidden")));
 
-/* A field of an object, by its offset. Relaxed: other threads change it. */
+/* Loads a field of an object by its offset. Relaxed: other threads change it. */
 static inline uint32_t probity_calls_field(const volatile void *object, size_t offset)
 {
     return __atomic_load_n((const volatile uint32_t *)((uintptr_t)object + offset),
@@ -149,10 +149,10 @@ enum {
     PROBITY_CALLS_BARRIER_COUNT = 8
 };
 
-/* A thread id in an object; 0 if the value is not one. */
+/* Returns a thread id in an object; 0 if the value is not one. */
 static inline uint32_t probity_calls_owner(const volatile void *object, size_t offset)
 {
-    enum { TID_MAX = 1 << 22 }; /* of the kernel */
+    enum { TID_MAX = 1 << 22 }; /* the kernel's limit */
     uint32_t tid = probity_calls_field(object, offset);
 
     return tid <= TID_MAX ? tid : 0;
@@ -161,7 +161,7 @@ static inline uint32_t probity_calls_owner(const volatile void *object, size_t o
 /* ---- Taking and releasing ----------------------------------------------------------------------
  */
 
-/* Whether a call that returns to `place` is to be recorded. */
+/* Returns whether to record a call that returns to `place`. */
 static inline __attribute__((always_inline)) int probity_calls_record_locks(const void *place)
 {
     return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) != 0 &&
@@ -186,8 +186,8 @@ static inline __attribute__((always_inline)) int probity_calls_count(uint32_t co
     return 1;
 }
 
-/* If a free lock is only counted: after it was taken, and before it is released. For unusual cases
- * only: the work is timed, the thread has no counters yet, or it holds a lock with a recorded
+/* Call if a free lock is only counted: after it was taken, and before it is released. For unusual
+ * cases only: the work is timed, the thread has no counters yet, or it holds a lock with a recorded
  * hit. */
 void probity_calls_took_counted(enum probity_calls_kind kind, const volatile void *lock,
                                 const void *place) __attribute__((visibility("hidden")));
@@ -195,7 +195,7 @@ void probity_calls_gives_counted(enum probity_calls_kind kind, const volatile vo
                                  const void *place, int has_waiters)
     __attribute__((visibility("hidden")));
 
-/* Whether this is the usual case; if so, it is a piece of work that is not timed. */
+/* Returns whether this is the usual case; if so, it is a piece of work that is not timed. */
 static inline __attribute__((always_inline)) int
 probity_calls_counts_usually(const struct probity_calls_thread *self)
 {
@@ -205,7 +205,7 @@ probity_calls_counts_usually(const struct probity_calls_thread *self)
     return 1;
 }
 
-/* After a free lock was taken. */
+/* Call after a free lock was taken. */
 static inline __attribute__((always_inline)) void
 probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, const void *place)
 {
@@ -219,7 +219,7 @@ probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, cons
         probity_calls_thread_record();
 }
 
-/* Before a lock is released. has_waiters: only if free ones are counted. */
+/* Call before a lock is released. has_waiters: only if free locks are counted. */
 static inline __attribute__((always_inline)) void
 probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, const void *place,
                     int has_waiters)
@@ -234,19 +234,19 @@ probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, con
         probity_calls_gives_counted(kind, lock, place, has_waiters);
 }
 
-/* Before a wait. holder: a thread id, or 0. */
+/* Call before a wait. holder: a thread id, or 0. */
 void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock, uint32_t holder,
                          const void *place) __attribute__((visibility("hidden")));
 
-/* After a wait. error: 0, or that of libc's function; EOWNERDEAD is success. */
+/* Call after a wait. error: 0, or that of libc's function; EOWNERDEAD is success. */
 void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
                           const void *place) __attribute__((visibility("hidden")));
 
-/* Whether libc takes a free lock even with this timeout, so that trying is equivalent. */
+/* Returns whether libc takes a free lock even with this timeout, so that trying is equivalent. */
 int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
     __attribute__((visibility("hidden")));
 
-/* In locks_mutex.c: for the mutex of a condition. The last one is for an unlock, which the mutex
+/* In locks_mutex.c, for the mutex of a condition. The last function is for an unlock that the mutex
  * may refuse. */
 void probity_calls_mutex_gives(pthread_mutex_t *mutex, const void *place)
     __attribute__((visibility("hidden")));
@@ -265,16 +265,16 @@ struct probity_calls_condition {
     int is_counted; /* set at the beginning of the wait: it is only counted */
 };
 
-/* Before a wait for the condition; after it, with its error; and after a wait that is cancelled
- * (context: the condition). */
+/* Call before a wait for the condition; after it, with its error; and after a wait that is
+ * cancelled (context: the condition). */
 void probity_calls_condition_waits(struct probity_calls_condition *wait)
     __attribute__((visibility("hidden")));
 void probity_calls_condition_woken(const struct probity_calls_condition *wait, int error)
     __attribute__((visibility("hidden")));
 void probity_calls_condition_cancelled(void *context) __attribute__((visibility("hidden")));
 
-/* The functions NAME_init and NAME_destroy of a lock: a new lock may have the address of an earlier
- * one, so its beginning and end are recorded. */
+/* Defines the functions NAME_init and NAME_destroy of a lock, which are recorded because a new lock
+ * may have the address of an earlier one. */
 #define PROBITY_CALLS_MADE_AND_GONE(KIND, NAME)                                                    \
     PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, NAME##_init,                                      \
                        (NAME##_t *lock, const NAME##attr_t *attributes), (lock, attributes))       \

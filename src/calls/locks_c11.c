@@ -2,8 +2,8 @@
  *
  * locks_c11.c: replacements for the functions of <threads.h> that lock mutexes and wait for
  * conditions, whose objects in glibc are those of <pthread.h>. C11 has no error numbers: a timeout
- * is recorded as ETIMEDOUT, any other error as EINVAL. call_once() is in locks_condition.c, threads
- * are in threads.c.
+ * is recorded as ETIMEDOUT, any other error as EINVAL. call_once() is in locks_condition.c, and
+ * threads are in threads.c.
  */
 #include "calls/locks.h"
 

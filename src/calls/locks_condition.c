@@ -25,7 +25,7 @@ static void made_or_gone(enum probity_calls_kind kind, int is_made, const volati
 /* ---- Condition variables -----------------------------------------------------------------------
  */
 
-/* Both ends of a wait are recorded, or none: a budget may change this during the wait. */
+/* Both ends of a wait are recorded, or neither: a budget may change this during the wait. */
 void probity_calls_condition_waits(struct probity_calls_condition *wait)
 {
     wait->is_counted = probity_calls_only_counts(PROBITY_CALLS_CONDITION_WAIT) &&
@@ -143,8 +143,8 @@ static void notify_all(const pthread_barrier_t *barrier, const void *place)
                            place);
 }
 
-/* The last thread to arrive gets the special result. It wakes the others even if it could not know
- * that it was the last, because two arrived at the same time. */
+/* The last thread to arrive gets the special result. It wakes the others even if is_last() returned
+ * 0 because two threads arrived at the same time. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_barrier_wait, (pthread_barrier_t *barrier),
                    (barrier))
 {
@@ -195,8 +195,8 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_barrier_destroy,
 
 enum { ONCE_RUNNING = 1, ONCE_DONE = 2 }; /* bits of the control word, in glibc and musl */
 
-/* Calls in progress in this thread, innermost first. A call left by an exception is below the
- * stack, and is overwritten by the next call. */
+/* Calls in progress in this thread, innermost first. If an exception leaves a call, the pointer
+ * dangles, and the next call overwrites it before it is used. */
 struct once {
     struct once *outer;
     pthread_once_t *control;
@@ -243,7 +243,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_once,
     return once(control, function, PROBITY_CALLS_PLACE);
 }
 
-/* The same function, in glibc. */
+/* In glibc, the same function. */
 PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_LOCKS, call_once,
                         (once_flag *flag, void (*function)(void)), (flag, function))
 {
@@ -256,8 +256,8 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_LOCKS, call_once,
 #define SYSCALL_PARAMETERS (long number, long a, long b, long c, long d, long e, long f)
 #define SYSCALL_ARGUMENTS (number, a, b, c, d, e, f)
 
-/* Replaces syscall(), whose number of parameters depends on the system call: the missing ones
- * have arbitrary values, and are ignored. */
+/* Replaces syscall(), whose number of parameters depends on the system call: missing ones have
+ * arbitrary values, and are ignored. */
 PROBITY_API long probity_calls_syscall SYSCALL_PARAMETERS __asm__("syscall");
 
 static long wait_for_futex(long number, long a, long b, long c, long d, long e, long f,

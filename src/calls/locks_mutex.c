@@ -2,22 +2,22 @@
  *
  * locks_mutex.c: replacements for the functions of mutexes and spin locks.
  *
- * A mutex that reports errors (recursive, error-checking, robust) refuses to be released by a
- * thread that does not hold it: such a release is not recorded.
+ * A mutex that reports errors (recursive, error-checking, robust) cannot be released by a thread
+ * that does not hold it: such an attempt is not recorded.
  */
 #include "calls/locks.h"
 
 enum {
     KIND_RECURSIVE = 1,
     KIND_ERRORCHECK = 2,
-    KIND_TYPES = 3, /* both: adaptive */
+    KIND_TYPES = 3, /* both bits: adaptive */
     KIND_ROBUST = 16,
     KIND_PRIORITY_INHERIT = 32,
     LOCKED_WITH_WAITERS = 2,
-    LOCK_TID = 0x3fffffff /* of robust and priority-inheriting ones */
+    LOCK_TID = 0x3fffffff /* in robust and priority-inheriting mutexes */
 };
 #define KIND_SHARED UINT32_C(128)
-#define OWNER_WITH_WAITERS UINT32_C(0x80000000) /* of the same */
+#define OWNER_WITH_WAITERS UINT32_C(0x80000000) /* in the same */
 
 /* ---- Mutexes -----------------------------------------------------------------------------------
  */
@@ -46,7 +46,7 @@ static int is_kept(const pthread_mutex_t *mutex, uint32_t kind)
            probity_calls_field(mutex, PROBITY_CALLS_MUTEX_OWNER) != probity_calls_thread_id();
 }
 
-/* Whether the calling thread may release the mutex, as far as libc checks this. */
+/* Returns whether the calling thread may release the mutex, as far as libc checks this. */
 static inline int is_released_by_unlock(const pthread_mutex_t *mutex)
 {
     uint32_t kind = probity_calls_field(mutex, PROBITY_CALLS_MUTEX_KIND);
@@ -55,7 +55,7 @@ static inline int is_released_by_unlock(const pthread_mutex_t *mutex)
            !is_kept(mutex, kind);
 }
 
-/* A mutex that was taken by a wait for a condition is marked as if it had waiters. */
+/* Returns whether a wait for a condition took the mutex: then it is marked as if it had waiters. */
 static int is_of_condition(const pthread_mutex_t *mutex)
 {
     struct probity_calls_thread *self = probity_calls_local.self;
@@ -101,7 +101,7 @@ static int waited(pthread_mutex_t *mutex, int error, const void *place)
     return error;
 }
 
-/* After the first attempt failed. */
+/* Takes the mutex after the first attempt failed. */
 static __attribute__((noinline)) int lock_after(pthread_mutex_t *mutex, int error,
                                                 const void *place)
 {
@@ -173,8 +173,8 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_clocklock,
     return error;
 }
 
-/* Whether the release is not recorded, in the usual case of free mutexes that are only counted:
- * this one is of the default kind and has no waiters. */
+/* Returns whether the release is not recorded, in the usual case of free mutexes that are only
+ * counted: this mutex is of the default kind and has no waiters. */
 static inline __attribute__((always_inline)) int is_released_quietly(const pthread_mutex_t *mutex)
 {
     const struct probity_calls_thread *self = probity_calls_local.self;
@@ -234,7 +234,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_trylock, (pthread_spin
     return error;
 }
 
-/* Whether another thread waits is unknown. */
+/* It is unknown whether another thread waits. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_unlock, (pthread_spinlock_t *lock),
                    (lock))
 {

@@ -34,7 +34,7 @@ static int waited(enum probity_calls_kind kind, const pthread_rwlock_t *lock, in
     return error;
 }
 
-/* A function that takes the lock. `call`: libc's, for the wait; `may_try`: whether trying is
+/* A function that takes the lock. `call`: that of libc, for the wait; `may_try`: whether trying is
  * equivalent if the lock is free. */
 #define TAKE(kind, name, parameters, arguments, try, may_try)                                      \
     PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, name, parameters, arguments)                      \
@@ -81,7 +81,7 @@ static int waited(enum probity_calls_kind kind, const pthread_rwlock_t *lock, in
 TAKE_SIDE(PROBITY_CALLS_RWLOCK_READ, rd)
 TAKE_SIDE(PROBITY_CALLS_RWLOCK_WRITE, wr)
 
-/* If the lock has a writer, it is the calling thread. If the writer is unknown, a read lock is
+/* If the lock has a writer, that is the calling thread. If the writer is unknown, a read lock is
  * assumed: a reader of the trace finds the earlier hold. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_rwlock_unlock, (pthread_rwlock_t *lock),
                    (lock))

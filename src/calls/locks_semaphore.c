@@ -10,7 +10,7 @@ struct wait {
     const void *place;
 };
 
-/* The thread was cancelled while it waited. */
+/* Called if the thread is cancelled while it waits. */
 static void cancelled(void *context)
 {
     const struct wait *wait = context;
@@ -27,7 +27,7 @@ static int waited(sem_t *semaphore, int result, const void *place)
     return result;
 }
 
-/* Takes the semaphore if it is free. Returns 1, 0 if it is not, or -1 with errno. */
+/* Takes the semaphore if it is free. Returns 1; 0 if it is not free; or -1 with errno. */
 static int take(sem_t *semaphore, const void *place)
 {
     int before = errno;

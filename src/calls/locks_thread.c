@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_thread.c: each thread's counters of calls that are counted but not recorded. They are
+ * locks_thread.c: each thread's counters for calls that are counted but not recorded. They are
  * written to the trace every few thousand locks, when the thread ends, and for all threads when the
  * recording ends; after a kill they are lower bounds. Memory of ended threads is reused.
  */
@@ -42,7 +42,7 @@ static struct probity_calls_thread *find_unused(void)
     return NULL;
 }
 
-/* A page of them; the first is used. */
+/* Allocates a page of states, and marks the first one as used. */
 static struct probity_calls_thread *make_some(void)
 {
     enum { PAGE = 4096, COUNT = PAGE / sizeof(struct probity_calls_thread) };
@@ -69,7 +69,7 @@ int probity_calls_thread_count_begin(void)
 
     if (has_ended)
         return 0;
-    /* A signal handler between here and the end would take a second one. */
+    /* A signal handler that ran in between would take a second state. */
     probity_os_signals_block(&before);
     struct probity_calls_thread *thread = probity_calls_local.self;
     if (thread == NULL)
@@ -113,8 +113,8 @@ static const char *name_of(int counter)
                                            : others[counter - PROBITY_CALLS_COUNTED];
 }
 
-/* The thread itself and the one that ends the recording may be here at the same time: only one of
- * them records each count. */
+/* The thread itself and the thread that ends the recording may be here at the same time: only one
+ * of them records each count. */
 static void record_counts(struct probity_calls_thread *thread)
 {
     uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
@@ -195,7 +195,7 @@ int probity_calls_thread_forget(const volatile void *object)
 /* ---- Forked children ---------------------------------------------------------------------------
  */
 
-/* The child's only thread has a different id, and earlier counts are in its parent's trace. */
+/* The child's only thread has a different id, and its parent's trace has the earlier counts. */
 static void begin_child(void)
 {
     struct probity_calls_thread *self = probity_calls_local.self;

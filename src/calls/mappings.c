@@ -16,7 +16,7 @@
 #include "calls/calls.h"
 
 enum {
-    EVENT_MAPPING = 23, /* of doc/trace-format.md */
+    EVENT_MAPPING = 23, /* from doc/trace-format.md */
     PATH_BYTES_MAX = 1600, BUILD_ID_BYTES_MAX = 64,
     PAYLOAD_MAX = 24 + 2 + PATH_BYTES_MAX + 2 + 2 * BUILD_ID_BYTES_MAX,
     BLOCK_BYTES = 64 * 1024
@@ -107,7 +107,7 @@ static void find_range(const struct probity_object *object, uintptr_t *ret_start
     }
 }
 
-/* The newest overlapping one is in effect. */
+/* Returns whether the list has the mapping: the newest overlapping one is in effect. */
 static int is_known(uintptr_t start, uintptr_t end, const uint8_t *payload, size_t bytes)
 {
     const struct mapping *newest = NULL;
@@ -120,8 +120,8 @@ static int is_known(uintptr_t start, uintptr_t end, const uint8_t *payload, size
            memcmp(newest->payload, payload, bytes) == 0;
 }
 
-/* Drops mappings that are completely covered by a newer one: they no longer exist, and a program
- * that reloads plugins must not make the list long. Keeps the last one, to which the next is
+/* Drops mappings that are completely covered by a newer one: they no longer exist, and the list
+ * must not grow each time a program reloads a plugin. Keeps the last one, to which the next is
  * linked. */
 static void drop_covered(uintptr_t start, uintptr_t end)
 {
@@ -167,7 +167,7 @@ static void take_object(void *context, const struct probity_object *object)
         path = own;
         length = got > 0 ? (size_t)got : 0;
     } else if (memchr(path, '/', length) == NULL || length > PATH_BYTES_MAX) {
-        return; /* the kernel's, or not a file that a reader could open */
+        return; /* the kernel's object, or not a file that a reader could open */
     }
     find_range(object, &start, &end);
     if (start >= end)
@@ -192,8 +192,8 @@ static void record_from(struct mapping **link)
         probity_event_slow(EVENT_MAPPING, at->payload, at->bytes);
 }
 
-/* Recorded without the linker's lock, since recording may have to wait for the writer. Two
- * threads may record the same mapping. */
+/* Records without the linker's lock, since recording may have to wait for the writer. Two threads
+ * may record the same mapping. */
 void probity_calls_mappings_update(void)
 {
     struct mapping **from = __atomic_load_n(&last_link, __ATOMIC_ACQUIRE);
@@ -217,13 +217,13 @@ static void catch_up(void)
         probity_calls_mappings_update();
 }
 
-/* ---- In place of libc's ------------------------------------------------------------------------
+/* ---- Replacements for functions of libc --------------------------------------------------------
  */
 
 /* libc searches for a name without a slash, and expands $ORIGIN, relative to the caller's object,
- * so it must see that caller. Therefore the call is the last action here, which gcc and clang
- * compile to a jump. The libraries that it loads are recorded at the program's next call to dlsym()
- * or dlopen(). */
+ * so it must see that caller. Therefore such a call is last here, which gcc and clang compile to a
+ * jump. The libraries that it loads are recorded at the program's next call to dlsym() or
+ * dlopen(). */
 PROBITY_API void *dlopen(const char *path, int flags)
 {
     if (probity_calls_are_off(PROBITY_CALLS_ALL))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * memory.c: replacements for libc's functions that allocate and free memory, or for another
- * library's replacements of those. An allocation is recorded after it was made, and a free before
- * it: no lock of the allocator is held.
+ * library's replacements of these. An allocation is recorded after it is made, and a free before it
+ * is made: no lock of the allocator is held.
  */
 #include "calls/memory.h"
 
@@ -30,7 +30,7 @@ __thread const void *probity_calls_deleted __attribute__((tls_model("initial-exe
         return at;                                                                                 \
     }
 
-/* At most 2^64 - 1. */
+/* Returns the product, or at most 2^64 - 1. */
 static inline uint64_t product(size_t count, size_t bytes)
 {
     uint64_t result;
@@ -64,7 +64,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_MEMORY, free, (void *at), (at))
     const void *place = PROBITY_CALLS_PLACE;
 
     if (__builtin_expect(at == probity_calls_deleted, 0))
-        probity_calls_deleted = NULL; /* is recorded; or at is NULL, which frees nothing */
+        probity_calls_deleted = NULL; /* already recorded; or at is NULL, which frees nothing */
     else if (at != NULL && probity_calls_are_of_program(place))
         probity_calls_freed(&site_free, at, 0, place);
     probity_calls_next.free(at);
@@ -76,8 +76,8 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_MEMORY, free, (void *at), (at))
 PROBITY_CALLS_ALLOCATES(site_realloc, "realloc");
 PROBITY_CALLS_FREES(site_realloc_free, "realloc");
 
-/* The block still exists, although its free has been recorded. The size originally requested is
- * unknown. */
+/* Records a block that still exists, although its free has been recorded. The size originally
+ * requested is unknown. */
 static void record_kept(const void *at, const void *place)
 {
     int saved = errno;
@@ -154,7 +154,7 @@ static const void *mapped(const void *at)
 MAPS(mmap, off_t)
 MAPS(mmap64, off64_t)
 
-/* If it fails, the mapping still exists. */
+/* If the call fails, the mapping still exists. */
 MEMORY(int, munmap, (void *at, size_t bytes), (at, bytes))
 {
     const void *place = PROBITY_CALLS_PLACE;
@@ -168,7 +168,8 @@ MEMORY(int, munmap, (void *at, size_t bytes), (at, bytes))
     return result;
 }
 
-/* Whether the mapping is moved: it is copied if its size is given as 0, or with this flag. */
+/* Returns whether the mapping is moved: it is copied if its size is given as 0, or with this
+ * flag. */
 static int is_moved(size_t bytes_before, int flags)
 {
     enum { KEEPS_MAPPING = 4 /* MREMAP_DONTUNMAP */ };
@@ -176,7 +177,7 @@ static int is_moved(size_t bytes_before, int flags)
     return bytes_before != 0 && (flags & KEEPS_MAPPING) == 0;
 }
 
-/* The last argument is passed only with a flag; libc's function always takes it. */
+/* The last argument is passed only with a flag; libc's function always reads it. */
 PROBITY_API void *mremap(void *before, size_t bytes_before, size_t bytes, int flags, ...)
 {
     const void *place = PROBITY_CALLS_PLACE;

@@ -15,8 +15,8 @@
 #define PROBITY_CALLS_FREES(variable, name)                                                        \
     static struct probity_site variable = {name ":free", "libc/memory", name, 0, 0, 0, 0}
 
-/* bytes: for an allocation, the size requested; for a free, the size of a mapping, or 0. at:
- * NULL if nothing was allocated. Preserves errno. */
+/* bytes: for an allocation, the size requested; for a free, the size of a mapping, or 0. at: NULL
+ * if nothing was allocated. Preserves errno. */
 static inline __attribute__((always_inline)) void
 probity_calls_memory(struct probity_site *site, uint32_t role, const void *at, uint64_t bytes,
                      const void *place)
@@ -75,11 +75,12 @@ enum probity_calls_new {
 extern __thread uint32_t probity_calls_new
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* The block that an operator delete in progress frees and has recorded; or NULL. */
+/* The block that the operator delete in progress frees and has recorded; or NULL. */
 extern __thread const void *probity_calls_deleted
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Whether an operator new records this allocation. If it failed, the new handler may be called. */
+/* Returns whether an operator new records this allocation. If it failed, the new handler may be
+ * called. */
 static inline int probity_calls_is_of_new(const void *at)
 {
     if (__builtin_expect(probity_calls_new != PROBITY_CALLS_NEW_BEGUN, 1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * names.h: the functions of libc that this library replaces, by family. X(name) is used for the
- * table of libc's functions. Declares those that no header of libc declares.
+ * table of libc's functions. Declares the functions that no header of libc declares.
  */
 #ifndef PROBITY_CALLS_NAMES_H
 #define PROBITY_CALLS_NAMES_H
@@ -31,8 +31,8 @@
 #include "calls/names_memory.h"
 #include "calls/names_threads.h"
 
-/* Functions that the compiler calls with -D_FORTIFY_SOURCE. The last argument other than flags
- * is the size of the buffer. */
+/* Functions that compiled code calls with -D_FORTIFY_SOURCE. The last argument other than flags is
+ * the size of the buffer. */
 ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
 ssize_t __pread_chk(int fd, void *buffer, size_t bytes, off_t offset, size_t room);
 ssize_t __pread64_chk(int fd, void *buffer, size_t bytes, off64_t offset, size_t room);

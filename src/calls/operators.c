@@ -7,8 +7,8 @@
  */
 #include "calls/memory.h"
 
-/* Position of the frame of the operator new in progress. If a new one is above it, nearer to the
- * beginning of the stack, it was left by an exception. */
+/* Position of the frame of the operator new in progress. If the frame of a later one is above it,
+ * nearer to the beginning of the stack, an exception has left the earlier one. */
 static __thread uintptr_t new_frame __attribute__((tls_model("initial-exec")));
 
 /* ---- new ---------------------------------------------------------------------------------------
@@ -19,8 +19,8 @@ static int is_inside_new(uintptr_t frame)
     return probity_calls_new != PROBITY_CALLS_NEW_NONE && frame < new_frame;
 }
 
-/* Until a C++ library is loaded. dlopen() may load one, whose operators are then replaced by
- * these. */
+/* Defines operators to be used until a C++ library is loaded. dlopen() may load one, whose
+ * operators these then replace. */
 #define NEWS(name, shown, parameters, arguments)                                                   \
     static void *late_##name parameters                                                            \
     {                                                                                              \

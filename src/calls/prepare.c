@@ -14,20 +14,20 @@
 #include "calls/locks.h"
 #include "calls/scopes.h"
 
-/* After libprobity's, which this library depends on. */
+/* After the constructors of libprobity, on which this library depends. */
 enum { FIRST_PRIORITY = 101 };
 
 struct probity_calls_shared probity_calls_shared __attribute__((aligned(64))) = {
     .on = PROBITY_CALLS_UNREADY};
 
 static uint32_t is_found, is_ready;
-/* Recordings begun so far; the latest whose trace describes the process. */
+/* Number of recordings begun so far, and the latest one whose trace describes the process. */
 static uint32_t recordings, described;
 static pid_t process;
 static __thread uint32_t is_describing __attribute__((tls_model("initial-exec")));
 
-/* To be called before any call of this thread is recorded. A mapping must be recorded before any
- * call from it. So this does not rely on another thread that is doing the same: that thread may be
+/* Call before any call of this thread is recorded: a mapping must be recorded before any call from
+ * it. Does not rely on another thread that is doing the same, since that thread may be
  * preempted. */
 static void describe_process(void)
 {
@@ -79,7 +79,7 @@ void probity_calls_prepare(const void *place)
 
     find_once();
     /* Only for calls by the program: describing takes the library's lock for declarations, which
-     * the library may hold when it makes a call itself. */
+     * the library may hold when it calls libc itself. */
     if (probity_calls_are_of_program(place))
         describe_if_ready();
     errno = saved;
@@ -91,7 +91,8 @@ static void begin_recording(void)
     __atomic_or_fetch(&probity_calls_shared.on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
 }
 
-/* The first record of a forked child begins its recording: here, that of describe_process(). */
+/* The first record of a forked child begins its recording: here, it is that of
+ * describe_process(). */
 PROBITY_API void probity_calls_recording(void)
 {
     if (!is_describing && __atomic_load_n(&is_ready, __ATOMIC_ACQUIRE))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * processes.c: replacements for functions that create processes, run programs, and wait for
- * children: scopes with values. vfork() has none: the child would return into a frame that its
+ * children: scopes with values. vfork() has no scope: the child would return into a frame that its
  * parent needs.
  */
 #include <stdarg.h>
@@ -15,7 +15,7 @@
                         enter)
 #define ENTER_PATH(path) probity_call_enter_path(&call, path)
 
-/* The scope belongs to the parent: in the child it is closed without a record. */
+/* The scope belongs to the parent: in the child, it is closed without a record. */
 SITE(pid_t, fork, (void));
 PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, pid_t, fork, (void), ())
 {
@@ -50,8 +50,8 @@ EXECS(execvpe, (const char *path, STRINGS *arguments, STRINGS *environment),
 EXECS(fexecve, (int fd, STRINGS *arguments, STRINGS *environment),
       (fd, arguments, environment), probity_call_enter_fd(&call, fd))
 
-/* A list of arguments is copied to the stack, as in libc: a variadic function can neither jump to
- * another one nor pass its arguments on. */
+/* Counts a list of arguments. The list is copied to the stack, as in libc: a variadic function can
+ * neither jump to another one nor pass its arguments on. */
 static size_t count_of(const char *first, va_list rest)
 {
     size_t count = 0;
@@ -61,7 +61,7 @@ static size_t count_of(const char *first, va_list rest)
     return count;
 }
 
-/* With the NULL after the last one. */
+/* Copies the arguments and the NULL after the last one. */
 static void take(const char **arguments, const char *first, va_list *rest)
 {
     const char *one = first;
@@ -101,7 +101,7 @@ EXECS_LIST(execl, execv, (void)0, (path, list))
 EXECS_LIST(execlp, execvp, (void)0, (path, list))
 EXECS_LIST(execle, execve, STRINGS *variables = va_arg(rest, STRINGS *), (path, list, variables))
 
-/* These return an error. */
+/* These functions return an error. */
 #define SPAWN_PARAMETERS                                                                           \
     (pid_t *restrict child, const char *restrict path, const posix_spawn_file_actions_t *actions,  \
      const posix_spawnattr_t *restrict attributes, STRINGS *restrict arguments,                    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes.c: see scopes.h. The unusual cases: texts, errors, a new thread or format, profile mode,
- * scopes that were jumped over.
+ * scopes.c: see scopes.h. Handles the unusual cases: texts, errors, a new thread or format, profile
+ * mode, scopes that were jumped over.
  */
 #include "calls/scopes.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/os.h"
 
-enum { VECTOR_MAX = 1024 }; /* the kernel's limit, beyond which it reads or writes nothing */
+enum { VECTOR_MAX = 1024 }; /* the kernel's limit: beyond it, nothing is read or written */
 
 /* ---- Formats -----------------------------------------------------------------------------------
  */
@@ -58,14 +58,14 @@ static uint64_t record(uint32_t kind, uint32_t code, struct probity_site_format 
 /* ---- Calls that a budget only counts -----------------------------------------------------------
  *
  * A call that waits is worth recording, but only its end shows that it waited. So some calls are
- * timed, and after a long one the thread's calls of that function are recorded until one is short.
+ * timed, and after a long one, the thread's calls of that function are recorded until one is short.
  * Most calls jump to libc's function: code after a system call is expensive, since the kernel has
  * replaced the contents of the caches.
  */
 
 enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000 };
 
-/* Two readings of both clocks give the rate of ticks. */
+/* Two readings of both clocks, which give the rate of ticks. */
 static uint64_t first_tick, first_ns, wait_ticks;
 
 static uint64_t bit_of(const struct probity_site_function *function)
@@ -81,7 +81,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Until some time has passed, no call is considered long. */
+/* Estimates the rate. Until some time has passed, no call is considered long. */
 static void calibrate(uint64_t tick)
 {
     int saved = errno;
@@ -111,8 +111,8 @@ static void note_wait(const struct probity_call *call)
         probity_calls_local.has_waited &= ~bit_of(call->scope.function);
 }
 
-/* The function's description no longer has the code of its records. The leave takes the slow path.
- * In an unusual case, libprobity counts the call. */
+/* Begins a recorded call. The function's description no longer has the code of its records. The
+ * leave takes the slow path. In an unusual case, libprobity counts the call. */
 static void begin_recorded(struct probity_call *call, struct probity_site_function *function,
                           uint32_t number, uintptr_t frame)
 {
@@ -156,7 +156,7 @@ static int begin_counted(struct probity_call *call, struct probity_site_function
     return 1;
 }
 
-/* frame: of the function that this replaces. */
+/* frame: that of the function that this replaces. */
 int probity_call_begin_slow(struct probity_call *call, struct probity_site_function *function,
                             uintptr_t frame)
 {
@@ -193,7 +193,7 @@ void probity_call_enter_watched(struct probity_call *call)
     call->scope.entered = probity_scope_watch_hit(call->code);
 }
 
-/* The place, without the bit that marks a call whose duration is compared. */
+/* Returns the place, without the bit that marks a call whose duration is compared. */
 static uint32_t place_of(const struct probity_call *call)
 {
     return call->scope.place & ~PROBITY_SCOPE_WATCHED;
@@ -205,7 +205,7 @@ void probity_call_close(struct probity_call *call)
     probity_scope_free(place_of(call));
 }
 
-/* Like probity_scope_leave_open(), with values. */
+/* Does the same as probity_scope_leave_open(), with values. */
 void probity_call_leave_slow(struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
 {
@@ -375,7 +375,7 @@ static void put_ipv4(struct text *text, const uint8_t bytes[4])
     }
 }
 
-/* The longest run of two or more zero groups is omitted. */
+/* Writes an IPv6 address without the longest run of two or more zero groups. */
 static void put_ipv6(struct text *text, const uint8_t bytes[16])
 {
     int first = 8, most = 1;
@@ -408,7 +408,8 @@ static void put_inet6(struct text *text, const struct sockaddr_in6 *address)
     put_port(text, address->sin6_port);
 }
 
-/* An abstract name begins with a zero, which is shown as @; a socket without a name has none. */
+/* Writes the address of a Unix socket: an abstract name begins with a zero, which is shown as @; a
+ * socket without a name has none. */
 static void put_unix(struct text *text, const struct sockaddr_un *address, size_t length)
 {
     size_t bytes = length - offsetof(struct sockaddr_un, sun_path);
@@ -423,7 +424,8 @@ static void put_unix(struct text *text, const struct sockaddr_un *address, size_
     }
 }
 
-/* A copy, since the program may change the original, which need not be aligned. */
+/* Writes an address. Works on a copy, since the program may change the original, which need not be
+ * aligned. */
 static void put_address(struct text *text, const struct sockaddr *address, socklen_t length)
 {
     union {

@@ -12,8 +12,8 @@
 #include "calls/calls.h"
 #include "calls/cost.h"
 
-/* Types of values, of doc/trace-format.md. Plain text is PROBITY_AT_DATA. LITERAL: as for arrays in
- * probity_values.h, which may be string literals. */
+/* Types of values, from doc/trace-format.md. Plain text is PROBITY_AT_DATA. LITERAL: as for arrays
+ * in probity_values.h, which may be string literals. */
 enum {
     PROBITY_CALLS_I32 = 7,
     PROBITY_CALLS_I64 = 9,
@@ -22,7 +22,7 @@ enum {
     PROBITY_CALLS_LITERAL = 117
 };
 
-/* A function of libc that is recorded as a scope with its name. Not followed by a body. */
+/* Declares a function of libc that is recorded as a scope with its name. No body follows. */
 #define PROBITY_CALLS_SITE(family, type, name, parameters)                                         \
     static struct probity_site_function site_##name = {                                            \
         #name, "libc/" family, #type " " #name #parameters, #type, 0, 1, 0, 0, 0, 0}
@@ -55,20 +55,20 @@ enum {
     PROBITY_CALLS_SCOPE_AS(probity_call_counts(&site, __builtin_return_address(0)), families,      \
                            site, type, name, parameters, arguments, 1, enter)
 
-/* Whether the caller is not a child of vfork(), which has its own descriptors and program but runs
- * in its parent's thread. Makes a system call, so it is for rare calls only. */
+/* Returns whether the caller is not a child of vfork(), which has its own descriptors and program
+ * but runs in its parent's thread. Makes a system call, so it is for rare calls only. */
 int probity_calls_is_own_process(void) __attribute__((visibility("hidden")));
 
 /* One call. */
 struct probity_call {
     struct probity_scope_here scope;
-    uint32_t code;  /* of the enter; 0: no values are recorded */
+    uint32_t code;  /* that of the enter; 0: no values are recorded */
     uint64_t since; /* set by the slow path: tick of the beginning, if a budget only counts the
                        function's calls; else 0 */
-    uint64_t timed_since; /* of probity_calls_cost_begin() */
+    uint64_t timed_since; /* result of probity_calls_cost_begin() */
 };
 
-/* Contents of an event. */
+/* The contents of an event. */
 #define PROBITY_CALLS_FORMAT(name)                                                                 \
     extern struct probity_site_format probity_calls_##name __attribute__((visibility("hidden")))
 PROBITY_CALLS_FORMAT(fd);
@@ -86,19 +86,19 @@ PROBITY_CALLS_FORMAT(result_peer);
 PROBITY_CALLS_FORMAT(result_pair);
 #undef PROBITY_CALLS_FORMAT
 
-/* The value at a pointer of the program, if it can be read, otherwise 0 or -1: libc's function
- * fails for such a pointer, but this must not fault. */
+/* Returns the value at a pointer of the program, if it can be read, otherwise 0 or -1: libc's
+ * function fails for such a pointer, but this function must not fault. */
 uint64_t probity_calls_vector_bytes(const struct iovec *vector, uint64_t count)
     __attribute__((visibility("hidden")));
 uint64_t probity_calls_message_bytes(const struct msghdr *message)
     __attribute__((visibility("hidden")));
 int64_t probity_calls_limit_ns(const struct timespec *limit) __attribute__((visibility("hidden")));
 
-/* Whether `bytes` bytes can be read. Asks the kernel, unless they are on the current page of the
- * stack. */
+/* Returns whether `bytes` bytes can be read. Makes a system call, unless they are on the current
+ * page of the stack. */
 int probity_calls_can_read(const void *at, size_t bytes) __attribute__((visibility("hidden")));
 
-/* Bytes of the address of a peer as text, with its zero. */
+/* Size of the address of a peer as text, with its zero, in bytes. */
 enum { PROBITY_CALLS_PEER_BYTES = 128 };
 
 /* The slow paths. Preserve errno. */
@@ -116,7 +116,7 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
 /* Closes the scope without a record. */
 void probity_call_close(struct probity_call *call) __attribute__((cold, visibility("hidden")));
 
-/* Does what probity_scope_begin_frame() does in the usual case. Inline, like all of the usual path:
+/* Does what probity_scope_begin_frame() does in the usual case. Inline, like the whole usual path:
  * after a system call, each return is mispredicted. Returns 0 in an unusual case: the first call of
  * a function, a jump over scopes, many open scopes, profile mode. */
 static inline __attribute__((always_inline)) int
@@ -153,17 +153,17 @@ probity_call_begin(struct probity_call *call, struct probity_site_function *func
            probity_call_begin_slow(call, function, probity_scope_frame_at());
 }
 
-/* Of calls that a budget only counts, one in this number is timed. */
+/* One in this number of calls that a budget only counts is timed. */
 enum { PROBITY_CALLS_TIMED_EVERY = 8 };
 
-/* Of probity_calls_local.has_waited: a bit for each function. Functions may share a bit. */
+/* Returns the bit of a function in probity_calls_local.has_waited. Functions may share a bit. */
 static inline uint64_t probity_calls_bit_of(uint32_t number)
 {
     return UINT64_C(1) << (number / 2 % 64);
 }
 
-/* Counts the call if that is all that is to be done about it: a budget only counts the function's
- * calls, and the thread does not time this one. In the function that the program calls, which then
+/* Counts the call if nothing else has to be done for it: a budget only counts the function's calls,
+ * and the thread does not time this one. Runs in the function that the program calls, which then
  * jumps to libc's: after a system call, each cache line it uses may be a miss. */
 static inline __attribute__((always_inline)) int
 probity_call_counts(const struct probity_site_function *function, const void *back)
@@ -184,14 +184,15 @@ probity_call_counts(const struct probity_site_function *function, const void *ba
     return 1;
 }
 
-/* Whether the ticks of its enter and leave are to be known: only the slow path returns them. */
+/* Returns whether the ticks of the enter and leave are needed: only the slow path returns them. */
 static inline __attribute__((always_inline)) int
 probity_call_is_watched(const struct probity_call *call)
 {
     return (call->scope.place & PROBITY_SCOPE_WATCHED) != 0;
 }
 
-/* Room for the enter's values, of `bytes` bytes; NULL: to be recorded on the slow path. */
+/* Returns room for the enter's values, of `bytes` bytes; NULL: they are recorded on the slow
+ * path. */
 static inline __attribute__((always_inline)) uint8_t *
 probity_call_room(const struct probity_call *call, struct probity_event_room *room, uint32_t kind,
                   const struct probity_site_format *format, uint32_t bytes)
@@ -205,7 +206,7 @@ probity_call_room(const struct probity_call *call, struct probity_event_room *ro
                                            : NULL;
 }
 
-/* A call without parameters. */
+/* Enters a call without parameters. */
 static inline __attribute__((always_inline)) void
 probity_call_enter(struct probity_call *call)
 {
@@ -217,7 +218,7 @@ probity_call_enter(struct probity_call *call)
         probity_hit(call->code);
 }
 
-/* A number of 64 bits. */
+/* Enters a call with a number of 64 bits. */
 static inline __attribute__((always_inline)) void
 probity_call_enter_number(struct probity_call *call, struct probity_site_format *format,
                           uint64_t number)
@@ -236,7 +237,7 @@ probity_call_enter_number(struct probity_call *call, struct probity_site_format 
     probity_call_enter_slow(call, format, &value);
 }
 
-/* A descriptor. */
+/* Enters a call with a descriptor. */
 static inline __attribute__((always_inline)) void
 probity_call_enter_fd(struct probity_call *call, int fd)
 {
@@ -254,7 +255,7 @@ probity_call_enter_fd(struct probity_call *call, int fd)
     probity_call_enter_slow(call, &probity_calls_fd, &value);
 }
 
-/* A descriptor and a number of 64 bits. */
+/* Enters a call with a descriptor and a number of 64 bits. */
 static inline __attribute__((always_inline)) void
 probity_call_enter_fd_number(struct probity_call *call, struct probity_site_format *format,
                              int fd, uint64_t number)
@@ -275,7 +276,7 @@ probity_call_enter_fd_number(struct probity_call *call, struct probity_site_form
     probity_call_enter_slow(call, format, values);
 }
 
-/* Two numbers of 64 bits. */
+/* Enters a call with two numbers of 64 bits. */
 static inline __attribute__((always_inline)) void
 probity_call_enter_numbers(struct probity_call *call, struct probity_site_format *format,
                            uint64_t one, uint64_t two)
@@ -296,20 +297,20 @@ probity_call_enter_numbers(struct probity_call *call, struct probity_site_format
     probity_call_enter_slow(call, format, values);
 }
 
-/* Descriptors of a range, up to `last`. Not usual. */
+/* Enters an unusual call with a range of descriptors, up to `last`. */
 void probity_call_enter_range(struct probity_call *call, int first, int last)
     __attribute__((cold, visibility("hidden")));
 
-/* A zero-terminated text, which may be unreadable. */
+/* Enters a call with a zero-terminated text, which may be unreadable. */
 void probity_call_enter_path(struct probity_call *call, const char *path)
     __attribute__((visibility("hidden")));
 
-/* A descriptor and an address. */
+/* Enters a call with a descriptor and an address. */
 void probity_call_enter_peer(struct probity_call *call, int fd,
                              const struct sockaddr *address, socklen_t length)
     __attribute__((visibility("hidden")));
 
-/* Whether the scope at this place ends in the usual way. */
+/* Returns whether the scope at this place ends in the usual way. */
 static inline __attribute__((always_inline)) int
 probity_call_ends_usually(const struct probity_call *call, uint32_t place)
 {
@@ -351,12 +352,12 @@ probity_call_leave_errno(struct probity_call *call, int64_t result)
         probity_call_leave_error(call, result, errno);
 }
 
-/* With a new descriptor and the address of its other end. */
+/* Leaves with a new descriptor and the address of its other end. */
 void probity_call_leave_peer(struct probity_call *call, int64_t result,
                              const struct sockaddr *address, socklen_t length)
     __attribute__((visibility("hidden")));
 
-/* With two new descriptors. */
+/* Leaves with two new descriptors. */
 void probity_call_leave_pair(struct probity_call *call, int64_t result, const int pair[2])
     __attribute__((visibility("hidden")));
 

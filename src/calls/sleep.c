@@ -34,7 +34,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_SLEEP, unsigned, sleep, (unsigned limit), (limi
     return result;
 }
 
-/* Sets no errno. */
+/* Does not set errno. */
 SITE(int, thrd_sleep, (const struct timespec *limit, struct timespec *left));
 PROBITY_CALLS_WRAP(PROBITY_CALLS_SLEEP, int, thrd_sleep,
                    (const struct timespec *limit, struct timespec *left), (limit, left))
@@ -63,7 +63,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_SLEEP, thrd_yield, (void), ())
     probity_call_leave(&call, 0);
 }
 
-/* Time until a moment on that clock. */
+/* Returns the time until a moment on that clock. */
 static int64_t sleep_ns(clockid_t clock, int flags, const struct timespec *limit)
 {
     int64_t limit_ns = probity_calls_limit_ns(limit);

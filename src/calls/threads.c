@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * threads.c: replacements for functions that create, join and name threads. A new thread starts in
- * a function here, which records its begin and end, and calls the program's.
+ * a function of this file, which records its beginning and end, and calls the program's function.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -9,8 +9,8 @@
 #include "calls/locks.h"
 #include "calls/scopes.h"
 
-/* The function that a new thread must run: in one of a few places, or in a separate page if all are
- * taken by threads that have not begun yet. */
+/* The function that a new thread must run: in one of a few places, or in a separate page if all of
+ * these are taken by threads that have not begun yet. */
 struct start {
     union {
         void *(*function)(void *argument);
@@ -65,7 +65,7 @@ static void record_begin(const struct start *start)
                                handle_of(pthread_self()), start->place);
 }
 
-/* By return, pthread_exit() or cancellation. */
+/* Called when a thread ends by return, pthread_exit() or cancellation. */
 static void record_end(void *context)
 {
     const struct start *start = context;
@@ -89,7 +89,7 @@ static void *begin(void *context)
     return result;
 }
 
-/* By thrd_create(). */
+/* The start function of a thread created by thrd_create(). */
 static int begin_c11(void *context)
 {
     struct start start = *(struct start *)context;
@@ -130,7 +130,7 @@ static void leave(struct probity_call *call, int error)
         probity_call_leave_error(call, error, error);
 }
 
-/* With locks=waits, a thread records its counts at its end. */
+/* With locks=waits, a thread records its counts when it ends. */
 SITE(int, pthread_create, (pthread_t *thread, const pthread_attr_t *attributes,
                            void *(*function)(void *argument), void *argument));
 PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS | PROBITY_CALLS_WAITS, int, pthread_create,
@@ -234,7 +234,7 @@ JOIN(pthread_clockjoin_np,
      (pthread_t thread, void **result, clockid_t clock, const struct timespec *limit),
      (thread, result, clock, limit))
 
-/* C11 has no error numbers for it. */
+/* C11 has no error numbers for this. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, int, thrd_join, (thrd_t thread, int *result),
                    (thread, result))
 {

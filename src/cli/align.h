@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * align.h: aligning the clocks of several hosts (doc/hosts.md): --no-align, and what is reported.
+ * align.h: aligns the clocks of several hosts (doc/hosts.md), unless --no-align is given, and
+ * reports the result.
  */
 #ifndef PROBITY_CLI_ALIGN_H
 #define PROBITY_CLI_ALIGN_H
@@ -16,11 +17,11 @@ int cli_take_no_align(const struct cli_given *given);
 /* Whether --no-align was given: 1 or 0. */
 int cli_align_is_off(void);
 
-/* Requests it, unless --no-align was given. */
+/* Requests alignment, unless --no-align was given. */
 void cli_align_use(struct probity_reader_options *options);
 
-/* Reports, as warnings, which clocks were shifted, and which bounds could not be used; for `info`,
- * which prints them, only how many hits were left out. */
+/* Warns about clocks that were shifted and bounds that could not be used. `info` prints these
+ * itself: for it, reports only how many hits were left out. */
 void cli_align_report(const struct cli_command *command, const struct probity_reader *reader);
 
 #endif

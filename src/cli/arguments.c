@@ -45,7 +45,7 @@ int cli_arguments_check(const struct cli_command *command, const struct cli_argu
     return status == CLI_OK ? are_valid(command, &arguments->results) : status;
 }
 
-/* As in probity-functions(7). malloc'ed; NULL without patterns, or if out of memory. */
+/* In the syntax of probity-functions(7). malloc'ed; NULL without patterns, or if out of memory. */
 static char *rules_of(const struct cli_patterns *patterns)
 {
     char *text = NULL;
@@ -68,10 +68,10 @@ struct adding {
     struct symbols_wanted wanted;
     uint32_t functions, described;
     char undescribed[PATH_MAX]; /* the first file with functions that DWARF does not describe */
-    int is_unused;              /* because that file's DWARF may not be used */
+    int is_unused;              /* because the DWARF of `undescribed` may not be used */
 };
 
-/* is_any: add it even if it does not seem to have hooks. */
+/* is_any: adds the file even if it does not seem to have hooks. */
 static struct symbols_found add(struct adding *adding, const char *path, int is_any)
 {
     struct symbols_found found;
@@ -96,7 +96,7 @@ static void add_listed(struct adding *adding, char *line)
     if (end == NULL || end <= path)
         return;
     *end = '\0';
-    if (strchr(path, '/') != NULL) /* not the kernel's own */
+    if (strchr(path, '/') != NULL) /* skips linux-vdso.so.1 */
         add(adding, path, 0);
 }
 
@@ -158,7 +158,8 @@ static int add_files(struct adding *adding, const struct cli_patterns *files)
 /* ---- The description ---------------------------------------------------------------------------
  */
 
-/* Descriptor numbers are part of a program's behavior, so this file gets a high one. */
+/* Descriptor numbers are part of a program's behavior, so this file gets a high one, which leaves
+ * the program's own numbers unchanged. */
 static int open_memory(void)
 {
     enum { LEAST = 200 };
@@ -228,7 +229,7 @@ static int describe(struct adding *adding, const struct cli_arguments *arguments
     return status;
 }
 
-/* In the child. */
+/* Runs in the child. */
 static int describe_all(const struct cli_command *command, const struct cli_arguments *arguments,
                         const char *program, int descriptor)
 {

@@ -46,8 +46,8 @@ struct attach_call {
 /* ---- Common parts ------------------------------------------------------------------------------
  */
 
-/* Opens the spool of a process, and finds its trace (malloc'ed), NULL if that is unknown. Returns
- * CLI_OK, -1 if it is not recording, or CLI_FAILURE. */
+/* Opens the spool of a process, and finds its trace: malloc'ed, or NULL if unknown. Returns CLI_OK,
+ * -1 if it is not recording, or CLI_FAILURE. */
 static int find_recording(const struct cli_command *command, uint32_t pid,
                           struct probity_request **ret_request, char **ret_path)
 {
@@ -59,7 +59,7 @@ static int find_recording(const struct cli_command *command, uint32_t pid,
     *ret_path = NULL;
     if (error != 0)
         return cli_process_fail(command, pid, directory, error);
-    probity_os_yield(); /* between pieces of work that take about as long */
+    probity_os_yield(); /* yields between steps that take about equally long */
     if (count != 1)
         return count == 0 ? -1
                           : cli_fail(command, "process %" PRIu32 " records %d traces", pid, count);
@@ -114,8 +114,8 @@ static void add_setting(struct attach_call *call, const char *name, const char *
         call->bytes += (size_t)length + 1;
 }
 
-/* Relative names refer to this process's directory, not the program's. A directory that was removed
- * has a name that is not absolute. */
+/* Relative names refer to this process's working directory, not to the program's. If the directory
+ * was removed, its name is not absolute. */
 static int make_absolute(const char *pattern, char **ret_absolute)
 {
     *ret_absolute = cli_absolute_pattern(pattern);
@@ -142,7 +142,7 @@ static int add_out(struct attach_call *call)
     return status;
 }
 
-/* The program reports this only when the first dump is due. dumps: an absolute path. */
+/* The program would report this only when its first dump is due. dumps: an absolute path. */
 static int check_directory(uint32_t pid, const char *dumps)
 {
     const char *end = strrchr(dumps, '/'), *at = dumps;
@@ -152,7 +152,7 @@ static int check_directory(uint32_t pid, const char *dumps)
     while ((at = strchr(at, '%')) != NULL && at < end && at[1] == '%')
         at += 2;
     if ((at != NULL && at < end) || probity_request_has_other_files(pid))
-        return CLI_OK; /* %n or %p of the program, or a directory that only the program sees */
+        return CLI_OK; /* has %n or %p, or is a directory that only the program can see */
     cli_dumps_where(dumps, "", &directory, &name);
     int error = directory == NULL                     ? ENOMEM
                 : stat(directory, &status) != 0       ? errno
@@ -167,7 +167,7 @@ static int check_directory(uint32_t pid, const char *dumps)
     return result;
 }
 
-/* Conditions and dumps. The program could only report that some setting is invalid. */
+/* Checks conditions and dumps. The program could report only that some setting is invalid. */
 static int add_triggers(struct attach_call *call, uint32_t pid)
 {
     struct cli_variable variables[CLI_TRIGGER_VARIABLES];
@@ -190,7 +190,7 @@ static int add_triggers(struct attach_call *call, uint32_t pid)
     return status;
 }
 
-/* Without this, the program could only report that some option is invalid. */
+/* Checks options: the program could report only that some option is invalid. */
 static int check_budget_and_level(const struct attach_call *call)
 {
     const char *level = call->level;
@@ -207,8 +207,8 @@ static int check_budget_and_level(const struct attach_call *call)
     return CLI_OK;
 }
 
-/* Prepends a line `ends NAME` for each condition on the duration of a function: the program refuses
- * if it would record one of these without ends. *rules: malloc'ed, or NULL. */
+/* Prepends a line `ends NAME` for each condition on the duration of a function: the program rejects
+ * a request that would record such a function without its ends. *rules: malloc'ed, or NULL. */
 static int add_ends(const struct attach_call *call, char **rules)
 {
     struct probity_condition condition;
@@ -233,8 +233,8 @@ static int add_ends(const struct attach_call *call, char **rules)
                        : cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
 }
 
-/* Settings of libprobity-functions and libprobity-calls. Rules select functions, so they imply the
- * former. */
+/* Settings of libprobity-functions and libprobity-calls. Rules select functions, so they imply that
+ * functions are recorded. */
 static int add_others(struct attach_call *call)
 {
     uint32_t families;
@@ -333,7 +333,7 @@ static int report_missing(uint32_t pid, int result)
     }
 }
 
-/* The value is in the program's environment, which may be unreadable. */
+/* The setting is in the program's environment, which may be unreadable. */
 static int report_limit(uint32_t pid)
 {
     const char *here = getenv("PROBITY_SPOOL_TOTAL");
@@ -404,7 +404,7 @@ static int report_refusal(const struct attach_call *call, uint32_t pid,
     }
 }
 
-/* Fails if the process has a spool. Returns CLI_OK if it has none. */
+/* Fails if the process has a spool. Otherwise returns CLI_OK. */
 static int refuse_recording(uint32_t pid)
 {
     struct probity_request *request;
@@ -421,7 +421,7 @@ static int refuse_recording(uint32_t pid)
     return status < 0 ? CLI_OK : status;
 }
 
-/* Uses the control page if there is one, which also works if the program hits no probe. */
+/* Uses the control page if there is one: this works even if the program hits no probe. */
 static enum probity_wake_refusal wake(struct attach_call *call, uint32_t pid, int *ret_error)
 {
     enum probity_wake_refusal refusal = probity_wake_page(pid, call->settings, call->bytes,
@@ -442,8 +442,8 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Asks again while a thread has not left the last recording. Each request has time for a reply: one
- * that is withdrawn while the program handles it may still begin a recording. */
+/* Repeats the request while a thread has not left the last recording. Waits long enough for each
+ * reply: a request that is withdrawn while the program handles it may still start a recording. */
 static enum probity_wake_refusal wake_in_time(struct attach_call *call, uint32_t pid,
                                               int *ret_error)
 {
@@ -467,8 +467,8 @@ static enum probity_wake_refusal wake_in_time(struct attach_call *call, uint32_t
     }
 }
 
-/* A program that detects late that it cannot record as requested replies before it ends the
- * recording. Another command might find the recording in progress. */
+/* If a program finds out late that it cannot record as requested, it replies before it ends the
+ * recording: until then, another command might find a recording in progress. */
 static void await_end(uint32_t pid)
 {
     enum { TRIES = 400 };
@@ -485,7 +485,7 @@ static void await_end(uint32_t pid)
     }
 }
 
-/* The program chooses the directory, by its own environment and in its own file system. */
+/* The program chooses the directory, from its own environment and in its own file system. */
 static void warn_of_place(uint32_t pid)
 {
     cli_warn(ME, "process %" PRIu32 " is recording, but to a spool in another directory: `probity "
@@ -502,7 +502,7 @@ static int attach_to(struct attach_call *call, uint32_t pid)
         return status;
     enum probity_wake_refusal refusal = wake_in_time(call, pid, &error);
     if (refusal == PROBITY_WAKE_RECORDS)
-        status = refuse_recording(pid); /* recording may have begun just now */
+        status = refuse_recording(pid); /* a recording may have started meanwhile */
     if (status != CLI_OK)
         return status;
     if (refusal == PROBITY_WAKE_REFUSED)
@@ -643,7 +643,7 @@ static int report_end(uint32_t pid, int error)
     }
 }
 
-/* Called when the recording has ended. */
+/* Called after the recording has ended. */
 static int report_code(uint32_t pid, int why)
 {
     return cli_fail(&cli_command_detach, "process %" PRIu32 " is no longer recording, but could "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks_part.c: each part has a copy of the chosen probes, which are marked when seen.
+ * blocks_part.c: each part has its own copy of the chosen probes, and marks those that it has seen.
  */
 #include "cli/blocks_part.h"
 

@@ -18,7 +18,7 @@ static int fail_memory(const struct cli_command *command)
     return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
 }
 
-/* Puts the paths of a bundle's traces in place of paths[at], and moves *at to the last of them. */
+/* Replaces paths[at] with the paths of a bundle's traces, and moves *at to the last of them. */
 static int expand(const struct cli_command *command, const struct probity_bundle *bundle,
                   char ***paths, size_t *count, size_t *at)
 {
@@ -52,7 +52,7 @@ static int expand(const struct cli_command *command, const struct probity_bundle
     return traces > 0 ? CLI_OK : CLI_FAILURE;
 }
 
-/* Other failures are left to the reader, which reports them. */
+/* The reader reports other failures. */
 int cli_bundles_expand(const struct cli_command *command, char ***paths, size_t *count)
 {
     int status = CLI_OK;

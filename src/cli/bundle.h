@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bundle.h: takes the members of bundles (doc/bundle.md) in place of the bundles.
+ * bundle.h: replaces bundles (doc/bundle.md) with their members.
  */
 #ifndef PROBITY_CLI_BUNDLE_H
 #define PROBITY_CLI_BUNDLE_H
@@ -9,8 +9,9 @@
 
 #include "cli/cli.h"
 
-/* Replaces the path of each bundle by those of its traces. The paths are malloc'ed, in a malloc'ed
- * array. Returns CLI_OK, or CLI_FAILURE and reports why; the caller frees the paths in any case. */
+/* Replaces the path of each bundle with the paths of its traces. The paths are malloc'ed, in a
+ * malloc'ed array. Returns CLI_OK, or CLI_FAILURE after reporting why; the caller frees the paths
+ * in either case. */
 int cli_bundles_expand(const struct cli_command *command, char ***paths, size_t *count);
 
 #endif

@@ -19,7 +19,7 @@ struct faults {
     uint64_t count;
 };
 
-/* Errors are the requested output, so they go to stdout; the progress line must be erased first. */
+/* Errors are the requested output, so they go to stdout, after the progress line was erased. */
 static void report_fault(void *context, uint64_t offset, const char *text)
 {
     struct faults *faults = context;
@@ -29,7 +29,7 @@ static void report_fault(void *context, uint64_t offset, const char *text)
         printf("%s: byte %" PRIu64 ": %s\n", faults->path, offset, text);
 }
 
-/* The listener's context is used for faults only. */
+/* The listener's context is used only for faults. */
 static void report_progress(void *context, uint64_t done, uint64_t total)
 {
     (void)context;
@@ -54,7 +54,7 @@ static void judge_state(struct faults *faults, const struct probity_trace_facts 
     }
 }
 
-/* One line per trace. All blocks may be valid even if the recording is incomplete. */
+/* One line per trace. Even if all blocks are valid, the recording may be incomplete. */
 static void print_verdict(const struct faults *faults, const struct probity_trace_facts *facts,
                           const struct probity_check_result *result)
 {

@@ -34,15 +34,16 @@ struct cli_command {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *summary, *usage;
-    const char *help;  /* printed before the options, paragraphs wrapped; lines that begin with a
-                        * space are printed as is */
-    const char *notes; /* the same for after the options; or NULL */
+    const char *help;  /* printed before the options; paragraphs are wrapped, lines that begin with
+                        * a space are not */
+    const char *notes; /* the same, printed after the options; or NULL */
     const char *statuses; /* exit statuses for --help; NULL: the usual ones */
     const struct cli_option *options;
-    const struct cli_operand *operands; /* the last one has no label; NULL: traces */
-    int stops_at_operand; /* 1: nothing after the first operand is an option */
+    const struct cli_operand *operands; /* ends with one without a label; NULL: traces */
+    int stops_at_operand; /* 1: options must precede the first operand */
     int shows_hosts;      /* 1: prints how clocks were aligned, so a warning would repeat it */
-    int is_for_running;   /* 1: takes short turns, since it is used while other programs work */
+    int is_for_running;   /* 1: runs with a short time slice, since it is used while other programs
+                           * work */
 };
 
 extern const struct cli_command cli_command_record;
@@ -84,7 +85,7 @@ extern const struct cli_command cli_command_fleet;
 
 /* ---- message.c ---- */
 
-/* Prints an untrusted text on one line of a terminal, with control characters as escapes. */
+/* Prints untrusted text on one line of a terminal, with control characters escaped. */
 void cli_put_text(FILE *stream, const char *text);
 
 /* Prints "probity CMD: TEXT" as one line on stderr. Returns CLI_FAILURE. */
@@ -99,7 +100,7 @@ int cli_fail_usage(const struct cli_command *command, const char *format, ...)
 void cli_warn(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Reports that --limit ended the output. noun: what it counts, in the plural. */
+/* Reports that --limit ended the output. noun: the items that it counts, in the plural. */
 void cli_warn_stopped(const struct cli_command *command, size_t limit, const char *noun);
 
 /* "'PATH': TEXT. REMEDY" for an error of the reader or writer; error_number is errno for OPEN,
@@ -110,22 +111,22 @@ int cli_fail_trace(const struct cli_command *command, const char *path, int erro
 /* For --quiet. */
 void cli_be_quiet(void);
 
-/* Shows a progress line on stderr, if that is a terminal and the work takes more than a second,
- * but not with --quiet. */
+/* Shows a progress line on stderr if that is a terminal and the work takes more than a second,
+ * unless --quiet is given. */
 void cli_progress(void *command, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 
-/* Begins a pass over traces. It gets the same share of the remaining percentage as each of the
- * passes expected after it, so the percentage only rises. If nothing is read in it, the next one
- * gets its share. */
+/* Begins a pass over traces. This pass and those expected after it each get an equal share of the
+ * remaining percentage, so the percentage never falls. If a pass reads nothing, the next one gets
+ * its share. */
 void cli_progress_pass(void);
 
 /* Sets the number of passes expected after that of the next reader to be opened; initially 0.
  * Returns the previous number. */
 unsigned cli_progress_expect(unsigned passes);
 
-/* Expects one more pass, as was found out during the current one: what is left of both shares the
- * remaining percentage. */
+/* Expects one more pass, as found out during the current one: both share the remaining
+ * percentage. */
 void cli_progress_expect_more(void);
 
 /* ---- inputs.c ---- */
@@ -134,14 +135,14 @@ void cli_progress_expect_more(void);
  * of memory. */
 char *cli_trace_path(const char *name);
 
-/* The paths of all operands, as above; "-" is standard input, which is copied to a temporary file
- * if it is not a regular file. A bundle becomes the paths of its traces, and *count changes.
- * Returns NULL if it has reported why that is impossible. Free with cli_paths_free(). */
+/* Returns the paths of all operands, as above; "-" is standard input, which is copied to a
+ * temporary file if it is not a regular file. A bundle is replaced with its traces, and *count is
+ * updated. Returns NULL after reporting why this is impossible. Free with cli_paths_free(). */
 char **cli_trace_paths(const struct cli_command *command, char **names, size_t *count);
 void cli_paths_free(char **paths, size_t count);
 
-/* Calls `run` with the paths of all operands and returns its result, or reports why that is
- * impossible. */
+/* Calls `run` with the paths of all operands and returns its result, or CLI_FAILURE after reporting
+ * an error. */
 int cli_on_traces(const struct cli_command *command, char **names, size_t count,
                   int (*run)(void *context, char **paths, size_t count), void *context);
 
@@ -150,22 +151,22 @@ int cli_on_traces(const struct cli_command *command, char **names, size_t count,
 int cli_each_operand(const struct cli_command *command, char **names, size_t count,
                      int (*one)(const char *name, const char *trace));
 
-/* Opens a reader on operands, each trace once, or reports an error. May reorder the paths. Returns
- * CLI_OK or CLI_FAILURE. */
+/* Opens a reader on the operands, with each trace only once, or reports an error. May reorder the
+ * paths. Returns CLI_OK or CLI_FAILURE. */
 int cli_open_reader(const struct cli_command *command, char **paths, size_t count,
                     struct probity_reader_options *options, struct probity_reader **ret_reader);
 
 /* Warns about each damaged trace. Returns CLI_DAMAGED or CLI_OK. */
 int cli_judge_traces(const struct cli_command *command, const struct probity_reader *reader);
 
-/* Same as above for output that, like CSV, cannot report missing records: also warns about traces
- * that dropped records. */
+/* Same as above for output such as CSV, which cannot report missing records: also warns about
+ * traces that dropped records. */
 int cli_judge_bare(const struct cli_command *command, const struct probity_reader *reader);
 
 /* ---- output_file.c ---- */
 
-/* Checks the name of a trace to write; NULL: the default. "-", which is standard output in other
- * commands, is not a file. Returns CLI_OK or CLI_USAGE. */
+/* Checks the name of a trace to be written; NULL: the default name. Rejects "-", which is standard
+ * output in other commands. Returns CLI_OK or CLI_USAGE. */
 int cli_check_out(const struct cli_command *command, const char *out);
 
 /* Destination of output: a new file, unnamed or under a temporary name; an existing file that is
@@ -174,9 +175,9 @@ struct cli_output {
     int descriptor;
     const char *path; /* NULL: stdout */
     char *temporary;  /* NULL: write directly */
-    int is_unnamed;   /* has no temporary name until it is closed */
-    int may_replace;  /* -f: an existing file with this name, even one that appears later */
-    const char *const *files; /* of a directory: the names in it; see below */
+    int is_unnamed;   /* gets a name only when it is closed */
+    int may_replace;  /* -f: may replace a file with this name, even one created later */
+    const char *const *files; /* for a directory: the names in it; see below */
 };
 
 /* Rejects an output that is also an input. Returns CLI_OK or CLI_FAILURE. */
@@ -189,7 +190,7 @@ int cli_output_is_apart(const struct cli_command *command, const char *path, cha
 int cli_output_open(const struct cli_command *command, const char *path, int force,
                     struct cli_output *ret_output);
 
-/* Same as above for a caller that opens the file by its temporary name. */
+/* Same as above, for a caller that opens the file by its temporary name. */
 int cli_output_open_named(const struct cli_command *command, const char *path, int force,
                           struct cli_output *ret_output);
 
@@ -199,16 +200,15 @@ int cli_output_close(const struct cli_command *command, struct cli_output *outpu
 
 /* ---- cli_directory.c, cli_unfinished.c, cli_sigbus.c, cli_memory.c ---- */
 
-/* The same for a directory. Until it is closed, its name is
- * `temporary`. files: the names of all files in it, ending with NULL; nothing else is ever
- * removed or replaced. */
+/* The same for a directory. Until it is closed, its name is `temporary`. files: the names of all
+ * files in it, ending with NULL; no other files are ever removed or replaced. */
 int cli_directory_open(const struct cli_command *command, const char *path, int force,
                     const char *const *files, struct cli_output *ret_output);
 int cli_directory_close(const struct cli_command *command, struct cli_output *output, int keep);
 
 /* Renames a file or directory, but never replaces an existing file. On file systems without
- * RENAME_NOREPLACE (such as NFS), a file is linked instead; if they have no links either, a file
- * that appears at the last moment may be replaced. Returns 0, or -1 with errno. */
+ * RENAME_NOREPLACE (such as NFS), a file is linked instead; without links, a file that is created
+ * at the last moment may be replaced. Returns 0, or -1 with errno. */
 int cli_rename_new(const char *from, const char *to);
 
 /* Prints why (errno) an output did not get its final name. Returns CLI_FAILURE. */
@@ -222,15 +222,15 @@ int cli_remove_directory(const char *path, const char *const *files);
 void cli_unfinished_set(const struct cli_output *output);
 void cli_unfinished_clear(void);
 
-/* Removes it; async-signal-safe. */
+/* Removes that output; async-signal-safe. */
 void cli_unfinished_remove(void);
 
-/* Call these two first and last: if a spool is truncated while a command reads it, this is reported
- * and the status becomes CLI_DAMAGED. Returns the status. */
+/* A command calls these first and last. If a spool is truncated while the command reads it, reports
+ * this and changes the status to CLI_DAMAGED. Returns the status. */
 void cli_cut_watch(void);
 int cli_cut_judge(const struct cli_command *command, int status);
 
-/* Call first: a command that runs out of memory for a JSON answer ends with status 1. */
+/* Call first: makes a command that runs out of memory for a JSON answer end with status 1. */
 void cli_memory_init(void);
 void cli_memory_end(void);
 

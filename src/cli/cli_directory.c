@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cli_directory.c: a directory as output: created under a temporary name and renamed only once
- * complete. -f replaces a directory only if it has the same files, so that a typo does not cost a
+ * complete. -f replaces a directory only if it has no other files, so that a typo cannot delete a
  * home directory.
  */
 #include <dirent.h>
@@ -66,7 +66,7 @@ int cli_directory_open(const struct cli_command *command, const char *path, int 
     return CLI_OK;
 }
 
-/* Ignores errors, because files that remain only take up space. */
+/* Ignores errors: files that remain only take up space. */
 static void remove_aside(const struct cli_command *command, const char *path,
                          const char *const *files)
 {
@@ -74,8 +74,8 @@ static void remove_aside(const struct cli_command *command, const char *path,
         cli_warn(command, "could not remove temporary directory '%s': %s", path, strerror(errno));
 }
 
-/* If the names cannot be exchanged, the old directory is moved aside, and back if the new one
- * cannot be renamed; neither is ever lost. */
+/* If the names cannot be exchanged, moves the old directory aside, and back if the new one cannot
+ * be renamed; neither is ever lost. */
 static int put_in_two_steps(const struct cli_command *command, const struct cli_output *output)
 {
     char *aside = probity_temporary_name(output->path);
@@ -98,8 +98,8 @@ static int put_in_two_steps(const struct cli_command *command, const struct cli_
     return -1;
 }
 
-/* In one step if the file system supports it; the old directory is removed once the new one is in
- * place. */
+/* Exchanges the directories in one step if the file system supports it; removes the old one once
+ * the new one is in place. */
 static int put_in_place(const struct cli_command *command, const struct cli_output *output)
 {
     if (!output->may_replace)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_memory.c: ends a command that runs out of memory for part of an answer (JSON, a signature)
- * whose absence would not be noticed.
+ * cli_memory.c: ends a command that runs out of memory for a part of an answer (JSON, a signature),
+ * since nobody would notice that the part is missing.
  */
 #include <jansson.h>
 #include <stdio.h>

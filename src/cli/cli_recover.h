@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_recover.h: recovers a trace, and the CSV requested instead of it, for `recover` and `record`.
+ * cli_recover.h: recovers a trace, or the CSV requested instead of it, for `recover` and `record`.
  */
 #ifndef PROBITY_CLI_CLI_RECOVER_H
 #define PROBITY_CLI_CLI_RECOVER_H
@@ -10,7 +10,7 @@
 
 /* Moves the records left in a dead program's spool to its trace. If the trace requests a CSV,
  * writes that next to the trace, under the trace's name without ".probity", and removes the trace.
- * is_trusted: even for another user's trace, or a copy. Reports errors on stderr. Returns
+ * is_trusted: do so even for another user's trace, or a copy. Reports errors on stderr. Returns
  * CLI_OK, CLI_FAILURE, or CLI_DAMAGED if the result is incomplete. */
 int cli_recover_trace(const struct cli_command *command, const char *trace, int is_trusted,
                       struct probity_recover_result *ret_result);
@@ -20,7 +20,7 @@ int cli_recover_only(const struct cli_command *command, const char *trace,
                      const struct probity_recover_file *only, int is_trusted,
                      struct probity_recover_result *ret_result);
 
-/* The steps after probity_recover_only() has returned `error`: reports it, or writes the CSV. */
+/* Finishes after probity_recover_only() has returned `error`: reports it, or writes the CSV. */
 int cli_recover_finish(const struct cli_command *command, const char *trace, int error,
                        const struct probity_recover_result *result);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_repeated.c: finds traces that are given several times. A trace that was counted twice would
- * double its calls and times, which look plausible.
+ * cli_repeated.c: finds traces that are given several times. Counting a trace twice would double
+ * its calls and times, and the result would look plausible.
  */
 #include "cli/cli_repeated.h"
 
@@ -10,8 +10,7 @@
 
 #include "cli/place.h"
 
-/* Compares places, to see through links. Files that cannot be examined are left to the reader to
- * report. */
+/* Compares device and inode, to detect links. The reader reports files that cannot be examined. */
 size_t cli_repeated_links(const struct cli_command *command, char **paths, size_t count)
 {
     struct cli_place *seen = calloc(count + 1, sizeof *seen);
@@ -27,7 +26,7 @@ size_t cli_repeated_links(const struct cli_command *command, char **paths, size_
             same++;
         char *path = paths[i];
         if (same == kept) {
-            /* Both stay in the array, because its owner frees them. */
+            /* Keeps both in the array, because its owner frees them. */
             paths[i] = paths[kept];
             paths[kept++] = path;
         } else {
@@ -38,8 +37,9 @@ size_t cli_repeated_links(const struct cli_command *command, char **paths, size_
     return kept > 0 ? kept : count;
 }
 
-/* The session is random, so it alone identifies a recording; dumps have separate ones. A trace that
- * only repeats the session of another one, by mistake or on purpose, is not taken for a copy. */
+/* The session is random, so it alone identifies a recording; dumps have sessions of their own. A
+ * trace that only has the same session as another one, by mistake or on purpose, does not count as
+ * a copy. */
 static int is_same_recording(const struct probity_trace_facts *one,
                              const struct probity_trace_facts *other)
 {

@@ -9,8 +9,8 @@
 
 #include "cli/cli.h"
 
-/* Moves each file to the front, under the first of its paths; links lead to the same file. Returns
- * the number of files. */
+/* Moves the first path of each file to the front; links lead to the same file. Returns the number
+ * of files. */
 size_t cli_repeated_links(const struct cli_command *command, char **paths, size_t count);
 
 /* Moves one trace of each recording to the front: of several copies, the one with the most records,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_sigbus.c: if a spool's owner truncates it while a command reads it, the command does not die
- * of SIGBUS but reads the rest, and reports the truncation by a message and its exit status.
+ * cli_sigbus.c: if a spool's owner truncates it while a command reads it, the command is not killed
+ * by SIGBUS: it reads the rest, and reports the truncation in a message and its exit status.
  */
 #include <errno.h>
 #include <signal.h>
@@ -12,11 +12,11 @@
 #include "base/sigbus_guard.h"
 #include "cli/cli.h"
 
-/* The handler interrupts loads from the mapping, never a change made here. */
+/* The handler interrupts only loads from the mapping, never a change made here. */
 static struct {
     struct probity_sigbus_guard *volatile first;
     size_t page_bytes;
-    char path[512]; /* path of the first truncated spool, possibly cut */
+    char path[512]; /* the first truncated spool; may be shortened */
 } watched;
 
 void probity_sigbus_guard_add(struct probity_sigbus_guard *watch)
@@ -45,8 +45,8 @@ static void keep_path(const char *path)
         watched.path[i] = path[i];
 }
 
-/* Maps zeros from here to the end, because everything after a missing page is missing, too. Returns
- * 0 if the address is not in such a mapping. */
+/* Maps zeros from here to the end: everything after a missing page is missing, too. Returns 0 if
+ * the address is not in such a mapping. */
 static int mend(const void *address)
 {
     struct probity_sigbus_guard *watch = watched.first;
@@ -69,7 +69,7 @@ static int mend(const void *address)
     return 1;
 }
 
-/* If any other file is truncated, the command dies as it would without this handler. */
+/* If any other file is truncated, the command is killed as without this handler. */
 static void handle(int signal_number, siginfo_t *info, void *unused)
 {
     (void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_spools.c: lists the spool directories. This file only names directories; src/reader/spools.c
+ * cli_spools.c: lists the spool directories. This file only finds directories; src/reader/spools.c
  * opens and checks their contents.
  */
 #include "cli/cli_spools.h"
@@ -40,7 +40,7 @@ static int add_directory(struct collection *collection, const char *path, uint32
                     error == PROBITY_ERROR_OPEN ? strerror(errno) : probity_error_text(error));
 }
 
-/* A directory that is not owned by the user in its name was planted; it is skipped with status
+/* A directory that is not owned by the user in its name may be malicious; it is skipped with status
  * CLI_DAMAGED. */
 static int add_all_users(struct collection *collection)
 {
@@ -82,8 +82,8 @@ int cli_spools_collect(const struct cli_command *command, int is_all,
     const char *wanted = probity_os_is_privileged() ? NULL : getenv("PROBITY_SPOOL_DIR");
     char usual[64];
 
-    /* As for programs, PROBITY_SPOOL_DIR replaces the default directory: files elsewhere must not
-     * be removed. */
+    /* As in programs, PROBITY_SPOOL_DIR replaces the default directory; files elsewhere must not be
+     * removed. */
     snprintf(usual, sizeof usual, SHARED_MEMORY "/probity-%u", (unsigned)geteuid());
     int is_named = wanted != NULL && wanted[0] != 0;
     int status = add_directory(&collection, is_named ? wanted : usual, geteuid());

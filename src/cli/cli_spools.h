@@ -12,10 +12,10 @@
  * CLI_OK or CLI_USAGE. */
 int cli_spools_check(const struct cli_command *command, int is_all, const char *what);
 
-/* Lists the spools, oldest first; with is_all, those of other users too, if they are readable,
- * and warns about directories that are not. ret_spools must be zero; release it in any case.
- * Returns CLI_OK; CLI_DAMAGED if a directory was skipped because it does not belong to the user
- * in its name; or CLI_FAILURE. */
+/* Lists the spools, oldest first; with is_all, also readable ones of other users, with a warning
+ * about directories that are unreadable. ret_spools must be all zeros; release it in any case.
+ * Returns CLI_OK; CLI_DAMAGED if a directory was skipped because it does not belong to the user in
+ * its name; or CLI_FAILURE. */
 int cli_spools_collect(const struct cli_command *command, int is_all,
                        struct probity_spools *ret_spools);
 

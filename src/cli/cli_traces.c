@@ -56,7 +56,7 @@ static void put_wildcard(FILE *stream, const char *text, size_t length)
     }
 }
 
-/* With or without an inserted ".PID". malloc'ed. */
+/* The name with or without ".PID" inserted. malloc'ed. */
 static char *wildcard_of(const char *name, int is_inserted)
 {
     const char *dot = strrchr(name, '.');
@@ -95,8 +95,8 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Adds the names in a directory that match one of two wildcards. stem: its path, which ends with a
- * slash, or is empty for the working directory. */
+/* Adds the names in a directory that match one of two wildcards. stem: the directory's path with a
+ * slash at its end, or empty for the working directory. */
 static int search(const char *stem, const char *plain, const char *other, struct cli_names *names)
 {
     DIR *directory = opendir(*stem != '\0' ? stem : ".");
@@ -104,7 +104,7 @@ static int search(const char *stem, const char *plain, const char *other, struct
     int error = 0;
 
     if (directory == NULL)
-        return 0; /* there are no names */
+        return 0; /* has no names */
     while (error == 0 && (entry = readdir(directory)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             (fnmatch(plain, entry->d_name, 0) == 0 || fnmatch(other, entry->d_name, 0) == 0))
@@ -153,7 +153,7 @@ static int find_last(const char *stem, const char *name, struct cli_names *names
 
 static int find(const char *stem, const char *rest, struct cli_names *names);
 
-/* Searches each directory that the first component of the rest may refer to. */
+/* Searches each directory that the first component of the remaining pattern may refer to. */
 static int find_in_each(const char *stem, const char *rest, size_t length, struct cli_names *names)
 {
     struct cli_names directories = {NULL, 0};
@@ -180,7 +180,7 @@ static int find_in_each(const char *stem, const char *rest, size_t length, struc
     return error;
 }
 
-/* Finds the matches of the rest of a pattern after a path, which ends with a slash or is empty. */
+/* Finds the matches of the remaining pattern below a path, which ends with a slash or is empty. */
 static int find(const char *stem, const char *rest, struct cli_names *names)
 {
     const char *slash = strchr(rest, '/');
@@ -260,7 +260,7 @@ void cli_dumps_where(const char *pattern, const char *program, char **ret_direct
         *ret_name = NULL;
 }
 
-/* A child's trace has its process id inserted before the extension, which %p allows for. */
+/* A trace of a child has the child's process id before its extension, which %p also matches. */
 char *cli_dumps_beside(const char *trace_pattern)
 {
     static const char extension[] = ".probity";

@@ -14,20 +14,21 @@ struct cli_names {
 };
 
 /* Makes a pattern absolute, for PROBITY_OUT and PROBITY_DUMP; percent signs in the working
- * directory are doubled. malloc'ed; NULL with errno if that fails. */
+ * directory are doubled. malloc'ed; NULL with errno set on failure. */
 char *cli_absolute_pattern(const char *pattern);
 
-/* Finds the files in a directory whose names the library may have made from a pattern (%p and %n in
- * the directory are not expanded). Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Finds the files whose names the library may have made from a pattern (%p and %n are expanded in
+ * the file name, not in the directory). Returns 0 or PROBITY_ERROR_MEMORY. */
 int cli_names_find(const char *pattern, struct cli_names *ret_names);
 
 /* Splits a pattern of dumps, an absolute path: *ret_directory is its directory, with %n the name of
  * the program; *ret_name a pattern for fnmatch() with any %n, %p and %i. Both malloc'ed; NULL if
- * there is no memory. */
+ * out of memory. */
 void cli_dumps_where(const char *pattern, const char *program, char **ret_directory,
                      char **ret_name);
 
-/* The default pattern of dumps, next to a trace whose pattern is given. malloc'ed, or NULL. */
+/* The default pattern of dumps, which are next to the trace with this pattern. malloc'ed, or
+ * NULL. */
 char *cli_dumps_beside(const char *trace_pattern);
 
 void cli_names_release(struct cli_names *names);

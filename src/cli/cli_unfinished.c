@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_unfinished.c: removes incomplete output, which has a temporary name, before the command dies
- * of a signal.
+ * cli_unfinished.c: removes incomplete output, which has a temporary name, before a signal kills
+ * the command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
 /* A command has a single output. The path is set last and cleared first, so that a signal in
- * between finds nothing to remove. */
+ * between sees no output. */
 static struct {
     const char *volatile path;
     const char *const *volatile files;
@@ -50,7 +50,7 @@ void cli_unfinished_remove(void)
         unlink(unfinished.path);
 }
 
-/* SA_RESETHAND has restored the default action, which takes effect on return. */
+/* SA_RESETHAND has restored the default action, which takes effect when this handler returns. */
 static void remove_and_die(int signal_number)
 {
     cli_unfinished_remove();
@@ -62,13 +62,13 @@ void cli_unfinished_set(const struct cli_output *output)
     const struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = SA_RESETHAND};
     struct sigaction before;
 
-    /* For libraries that exit when out of memory. */
+    /* For libraries that call exit() when out of memory. */
     if (!unfinished.is_at_exit)
         atexit(cli_unfinished_remove);
     unfinished.is_at_exit = 1;
     unfinished.files = output->files;
     unfinished.path = output->temporary;
-    /* Ignored signals remain ignored, and commands with handlers end normally. */
+    /* Ignored signals stay ignored, and commands with their own handlers end normally. */
     for (size_t i = 0; i < SIGNALS; i++) {
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(signals[i], &action, NULL);

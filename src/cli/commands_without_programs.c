@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * commands_without_programs.c: replaces the commands that change other programs, if
- * the tool is built with -DPROBITY_WITHOUT_PROGRAMS, for a system where they are not implemented:
- * each fails with a message. doc/porting.md lists the files that are then left out.
+ * commands_without_programs.c: replaces attach, detach and ship if the tool is built with
+ * -DPROBITY_WITHOUT_PROGRAMS, for systems on which they are not implemented: each fails with a
+ * message. doc/porting.md lists the files that are then left out.
  */
 #include "cli/cli.h"
 

@@ -16,7 +16,7 @@ struct commands {
 enum value_kind { VALUE_NONE, VALUE_ANY, VALUE_CHOICES, VALUE_FILE, VALUE_DIRECTORY,
                   VALUE_PROGRAM };
 
-/* The kind of value follows from the placeholder in capitals. */
+/* The kind of value follows from the placeholder, which is in capitals. */
 static enum value_kind value_kind(const struct cli_option *option)
 {
     static const struct {
@@ -36,7 +36,7 @@ static enum value_kind value_kind(const struct cli_option *option)
     return VALUE_ANY;
 }
 
-/* In single quotes; `quote` is how the shell writes a quote within them. */
+/* Prints text in single quotes; `quote` is the shell's notation for a quote within them. */
 static void put_quoted(FILE *stream, const char *text, const char *quote)
 {
     for (; *text != '\0'; text++) {
@@ -62,7 +62,7 @@ static void put_summary(FILE *stream, const struct cli_command *command, const c
     put_quoted(stream, command->summary + 1, quote);
 }
 
-/* The choices for the first operand, or NULL. */
+/* Returns the choices for the first operand, or NULL. */
 static const char *first_choices(const struct cli_command *command)
 {
     return command->operands != NULL && command->operands[0].label != NULL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * curl.h: the parts of libcurl that are used. It is loaded only when needed, because linking it
- * would more than double every command's start-up time. Include only if its headers exist.
+ * curl.h: the parts of libcurl that are used. libcurl is loaded only when needed: linking it would
+ * more than double every command's start-up time. Include only if libcurl's headers exist.
  */
 #ifndef PROBITY_CLI_CURL_H
 #define PROBITY_CLI_CURL_H
@@ -30,8 +30,8 @@ static inline int cli_curl_find(struct cli_curl *curl, const char *name, void *r
     return found != NULL;
 }
 
-/* Returns 1, or 0 with the cause in dlerror() if it is not NULL. The library stays loaded, because
- * unloading its dependencies may not be safe. */
+/* Returns 1, or 0, with the cause in dlerror() unless that is NULL. The library stays loaded,
+ * because unloading its dependencies may not be safe. */
 static inline int cli_curl_load(struct cli_curl *curl)
 {
     curl->library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);

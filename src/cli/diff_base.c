@@ -109,9 +109,9 @@ static int finish_all(struct cli_diff_base *against)
                                   : PROBITY_ERROR_MEMORY;
 }
 
-/* Adds all events, and the counts of profile mode. Once the range, which ends at end_ns, and all
- * calls that began in it have ended, only the timeline takes one more record of each thread.
- * Returns 0 or an error. */
+/* Adds all events, and the counts of profile mode. The range ends at end_ns. After its end and that
+ * of all calls that began in it, only the timeline needs more: one record of each thread. Returns 0
+ * or an error. */
 static int fill_all(struct cli_diff_base *against, uint64_t end_ns)
 {
     const struct probity_event *event;
@@ -219,7 +219,7 @@ int cli_diff_base_read(struct cli_diff_base *against, const struct cli_query *an
     char **bases = cli_trace_paths(command, against->names, &base_count);
     char **paths = cli_trace_paths(command, names, &count);
     int status = bases != NULL && paths != NULL ? CLI_OK : CLI_FAILURE;
-    unsigned later = cli_progress_expect(0) + 1; /* and the pass for the page itself */
+    unsigned later = cli_progress_expect(0) + 1; /* plus the pass for the page itself */
 
     against->passes = later + 1 + (unsigned)(base_count + count);
     against->compared.range = answer->range;

@@ -14,19 +14,19 @@
 #include "cli/diff_input.h"
 #include "cli/query.h"
 
-/* A page within these limits still opens quickly. More paths are counted in memory and then pruned
- * for the page. */
+/* A page within these limits still opens quickly. More paths than this are counted in memory, then
+ * pruned for the page. */
 enum { CLI_PAGE_NODES_MAX = 200000, CLI_PAGE_NODES_SHOWN = 20000, CLI_PAGE_DEPTH = 400 };
 
 struct cli_diff_base {
-    struct cli_diff_input compared; /* its comparison is NULL without runs to compare */
+    struct cli_diff_input compared; /* `comparison` is NULL without runs to compare */
     char **names; /* base runs: traces and labels */
     size_t count;
-    struct probity_reader *reader; /* of the base runs that are traces; NULL without a tree */
+    struct probity_reader *reader; /* reads the base runs that are traces; NULL without a tree */
     struct probity_tree *tree;     /* of all their calls, sorted by total time; NULL as above */
     struct probity_report *report; /* of the same calls; this and the rest are NULL as above */
     struct probity_blocks *blocks;
-    struct probity_request_times requests; /* empty as above */
+    struct probity_request_times requests; /* empty without a tree */
     struct probity_timeline *timeline;
     const struct probity_blocks_pair *const *pairs; /* the blocks, sorted by total time */
     size_t pair_count;
@@ -41,7 +41,7 @@ struct cli_diff_base {
 int cli_diff_base_add(struct cli_diff_base *against, char *name);
 
 /* Reads the base runs that were added, and the runs `names` to compare with them. Returns CLI_OK,
- * or another status and reports why. */
+ * or another status after reporting why. */
 int cli_diff_base_read(struct cli_diff_base *against, const struct cli_query *answer, char **names,
                        size_t count);
 

@@ -13,7 +13,7 @@
 #include "cli/fleet_source.h"
 #include "cli/index.h"
 
-/* The same run given twice would look like two identical runs. The run is empty afterwards. */
+/* Giving the same run twice would look like two identical runs. The run is empty afterwards. */
 static int take_run(struct cli_diff_input *compared, struct probity_compare_run *run)
 {
     const struct probity_compare_run *twin =
@@ -44,7 +44,7 @@ static int read_trace(struct cli_diff_input *compared, char *path)
 
     if (status != CLI_OK)
         return status;
-    /* Relative times count from the start of each run. */
+    /* Relative times are relative to the start of each run. */
     status = cli_parse_range(compared->command, &compared->range, reader, &from_ns, &to_ns);
     if (status == CLI_OK) {
         int error = probity_compare_run_read(reader, from_ns, to_ns, &run);
@@ -63,7 +63,7 @@ static int read_trace(struct cli_diff_input *compared, char *path)
 /* ---- Runs of the history -----------------------------------------------------------------------
  */
 
-/* Adds a run of the history; its path is made of label and number. */
+/* Adds a run of the history; its path is built from label and number. */
 static int take_entry(void *context, struct probity_store_entry *entry)
 {
     struct cli_diff_input *compared = context;

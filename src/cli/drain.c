@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.c: `probity drain`: finds programs that have no writer thread, has their traces drained
+ * drain.c: `probity drain`: finds programs without a writer thread, drains their traces
  * (drain_traces.h), and completes the traces when the programs have ended.
  */
 #include <dirent.h>
@@ -23,13 +23,13 @@
 
 enum { TRIES = 100 };
 
-/* A file that was examined. If it is not a trace yet, it may become one. */
+/* A file that was examined. If it is not yet a trace, it may become one. */
 struct drain_seen {
     uint64_t device, inode;
     int tries;
 };
 
-/* The trace of a complete CSV is removed. */
+/* The trace is removed once its CSV is complete. */
 static int is_csv(const char *trace)
 {
     static const char suffix[] = ".csv" PROBITY_TRACE_SUFFIX;
@@ -39,7 +39,7 @@ static int is_csv(const char *trace)
            strcmp(trace + length - (sizeof suffix - 1), suffix) == 0;
 }
 
-/* Does what `probity recover` does. Returns as drain_advance(). */
+/* Does the same as `probity recover`. Returns the same as drain_advance(). */
 static int complete(const struct cli_command *command, const char *trace, int *ret_status)
 {
     struct probity_recover_result result;
@@ -48,7 +48,7 @@ static int complete(const struct cli_command *command, const char *trace, int *r
     int error = probity_recover(trace, 0, &result);
     if (error == PROBITY_ERROR_STATE && result.is_taken)
         return 0;
-    /* Whichever process closes a trace also makes its CSV. */
+    /* The process that closes a trace also writes its CSV. */
     if (is_csv(trace) && ((error == 0 && result.was_closed) ||
                           (error == PROBITY_ERROR_OPEN && errno == ENOENT)))
         *ret_status = CLI_OK;
@@ -201,7 +201,8 @@ static int check_trace(struct drain_follow *follow, const char *name)
     return status;
 }
 
-/* The path in the spool is only a hint: the file there must be the one that the program created. */
+/* The path in the spool is only a hint: verify that the file there is the one that the program
+ * created. */
 static int drain_process(struct drain_follow *follow, const char *pid)
 {
     struct probity_request *request;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain_processes.c: drain_traces.h with a process for each trace and, for `record`, one that looks
- * for traces.
+ * drain_processes.c: implements drain_traces.h with a process for each trace and, for `record`, one
+ * that looks for traces.
  */
 #include "cli/drain_traces.h"
 
@@ -22,7 +22,7 @@ enum { PASS_NS = 100000000 };
 
 struct cli_drain {
     pid_t pid; /* the process that looks for traces */
-    int hold;  /* closed when no further trace can appear */
+    int hold;  /* closed when no more traces can appear */
 };
 
 /* Drains until the program ends. */
@@ -85,7 +85,7 @@ void drain_proceed(struct drain_follow *follow)
 /* ---- For `record` ------------------------------------------------------------------------------
  */
 
-/* Signals that end `record` do not end draining, which ends when the programs do. */
+/* Signals that end `record` do not end draining, which ends when the programs end. */
 static _Noreturn void follow_pattern(struct drain_follow *follow, const char *pattern, int hold)
 {
     static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
@@ -97,7 +97,7 @@ static _Noreturn void follow_pattern(struct drain_follow *follow, const char *pa
         drain_consider_pattern(follow, pattern);
         reap(follow);
     } while (poll(&ended, 1, DRAIN_LOOK_MS) == 0);
-    /* The program's children may have started since, and may start children themselves. */
+    /* The program's children may have started since, and may themselves start children. */
     do {
         drain_consider_pattern(follow, pattern);
         drain_proceed(follow);

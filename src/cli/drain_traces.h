@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * drain_traces.h: drains the traces that `drain` has found. drain_processes.c starts a process for
- * each, so that a damaged spool or a kill does not affect the others; without fork,
+ * each, so that a damaged spool or a killed process does not affect the others; without fork,
  * drain_without_fork.c drains them in turn.
  */
 #ifndef PROBITY_CLI_DRAIN_TRACES_H
@@ -10,7 +10,7 @@
 #include "cli/cli_drain.h"
 #include "writer/drainer.h"
 
-enum { DRAIN_LOOK_MS = 20 }; /* between two searches for new traces */
+enum { DRAIN_LOOK_MS = 20 }; /* time between searches for new traces */
 
 struct drain_seen;
 struct drain_trace;
@@ -21,8 +21,8 @@ struct drain_follow {
     int is_ours;       /* 1: children end with this process, and on the same signals */
     struct drain_seen *seen;
     size_t seen_count;
-    struct drain_trace *traces; /* without fork */
-    size_t count;               /* of traces that are being drained */
+    struct drain_trace *traces; /* only without fork */
+    size_t count;               /* traces that are being drained */
     int status;
     int watches; /* 1: watch for new programs, even if all have ended */
 };
@@ -35,17 +35,17 @@ void drain_hand_over(struct drain_follow *follow, const char *path,
  * which traces are complete. */
 void drain_proceed(struct drain_follow *follow);
 
-/* Hands over all traces that match the pattern and have not been examined yet. */
+/* Passes on all traces that match the pattern and have not been examined yet. */
 void drain_consider_pattern(struct drain_follow *follow, const char *pattern);
 
-/* One pass; when the program has ended, closes the drainer, which is then NULL, and completes the
- * trace. Returns 0 if there is more to do: while the program completes the trace itself, nothing
- * but to wait until it has, or was killed in the attempt. Otherwise returns 1, with CLI_OK or the
- * failure that was reported. */
+/* Makes one pass. When the program has ended, closes the drainer, which is then NULL, and completes
+ * the trace. Returns 1, with CLI_OK or the reported failure, or 0 if there is more to do: if the
+ * program itself is completing the trace, this only means waiting until it has done so or was
+ * killed in the attempt. */
 int drain_advance(const struct cli_command *command, const char *trace,
                   struct probity_drainer **drainer, int *ret_status);
 
-/* To be called when nothing is being drained. */
+/* Call when nothing is being drained. */
 void drain_release(struct drain_follow *follow);
 
 #endif

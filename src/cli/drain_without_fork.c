@@ -28,7 +28,7 @@ struct cli_drain {
     struct drain_follow follow;
     const char *pattern;
     pthread_t thread;
-    int is_last; /* no further trace can appear */
+    int is_last; /* no more traces can appear */
 };
 
 void drain_hand_over(struct drain_follow *follow, const char *path,
@@ -127,7 +127,7 @@ void cli_drain_end(struct cli_drain *drain)
 {
     if (drain == NULL)
         return;
-    /* Release: the program has ended. */
+    /* Release: publishes that the program has ended. */
     __atomic_store_n(&drain->is_last, 1, __ATOMIC_RELEASE);
     pthread_join(drain->thread, NULL);
     free(drain);

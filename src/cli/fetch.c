@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fetch.c: `probity fetch`: makes a trace from the bytes that `probity ship --detail records` sent.
- * The database is not trusted: the bytes must follow each other without a gap.
+ * The database is not trusted: the bytes must be contiguous.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ struct fetch_call {
     const char *url, *password_file, *out;
     int force;
     struct cli_fleet fleet;
-    uint64_t run, rows; /* rows: according to the run */
+    uint64_t run, rows; /* rows: as stated in the row of the run */
     uint64_t bytes, rows_taken;
 };
 
@@ -111,7 +111,7 @@ static int take_rows(struct fetch_call *call, const struct cli_output *output,
     return answer->is_bad ? fail_answer(call) : CLI_OK;
 }
 
-/* One block at a time, which bounds memory. */
+/* Reads one block at a time, to bound memory. */
 static int take_bytes(struct fetch_call *call, const struct cli_output *output)
 {
     int status = CLI_OK;

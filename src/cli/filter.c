@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "print/text.h"
 
-/* Numbers come first. They are found by bisection, names by linear search. */
+/* Numbers come first, and are found by binary search; names are found by linear search. */
 static int compare_items(const void *left, const void *right)
 {
     const struct cli_filter_item *a = left, *b = right;
@@ -38,7 +38,7 @@ static int add_item(struct cli_filter *filter, struct cli_filter_item item)
     return 0;
 }
 
-/* Only digits: strtoull() would accept signs and spaces. */
+/* Accepts only digits: strtoull() would accept signs and spaces. */
 static int is_number(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -75,7 +75,7 @@ int cli_filter_parse(const struct cli_command *command, struct cli_filter *filte
     return CLI_OK;
 }
 
-/* Records a name that does not pass, for a suggestion. */
+/* Remembers a name that does not pass, for a suggestion. */
 static __attribute__((noinline)) void refuse(struct cli_filter *filter, const char *name,
                                              size_t bytes)
 {
@@ -184,7 +184,7 @@ void cli_filter_release(struct cli_filter *filter)
     *filter = (struct cli_filter){0};
 }
 
-/* For each of the first patterns, the most similar name. */
+/* The most similar name for each of the first patterns. */
 static struct {
     const char *pattern;
     struct cli_nearest nearest;

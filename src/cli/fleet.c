@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet.c: `probity fleet`: lists the runs in a database, and the space that they take.
+ * fleet.c: `probity fleet`: lists the runs in a database and the space that they take.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct fleet_call {
 /* ---- Querying ----------------------------------------------------------------------------------
  */
 
-/* There are no sizes if the server hides its system tables from the user. */
+/* If the server hides its system tables from the user, there are no sizes. */
 static void take_sizes(struct fleet_call *call, struct probity_fleet_answer *answer)
 {
     while (!probity_fleet_answer_is_over(answer)) {
@@ -92,8 +92,8 @@ static const char *date_text(uint64_t ns, char *ret_text, size_t room)
     return ret_text;
 }
 
-/* By how much the rows of a run that was not sent completely lag behind this machine's clock; 0:
- * they do not, or nothing was sent yet. */
+/* How far the rows of a run that was not sent completely lag behind this machine's clock; 0: not at
+ * all, or nothing was sent yet. */
 static uint64_t lag_of(const struct probity_fleet_run *run)
 {
     uint64_t now_ns = cli_ship_now_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_answers.c: answers from a database. Functions and threads are queried before the sums that
- * refer to them; names are compared here, so statements contain only the numbers of functions.
+ * fleet_answers.c: makes answers from a database. Functions and threads are queried before the sums
+ * that refer to them. Names are compared here, so statements contain only the numbers of functions.
  */
 #include "cli/fleet_answers.h"
 
@@ -19,7 +19,7 @@ static int fail(const struct cli_fleet_asking *asking, int error)
 /* ---- Checks ------------------------------------------------------------------------------------
  */
 
-/* Without rows of calls, sums are known only for whole minutes, and only for wall times. */
+/* Without rows of calls, sums are known only for whole minutes, and only of wall times. */
 int cli_fleet_check_detail(const struct cli_fleet_asking *asking, int needs_calls)
 {
     const struct cli_fleet_runs *runs = &asking->runs;
@@ -60,8 +60,8 @@ static int is_whole(const struct cli_fleet_asking *asking, size_t i)
            (asking->range.to_ns == 0 || facts->last_wall_ns < asking->range.to_ns);
 }
 
-/* Queries the repairs of the runs with these numbers, which are partly in the range. What was
- * unmatched in a part of a run is unknown. */
+/* Queries the repairs of the runs with these numbers, only part of which is in the range. It is
+ * unknown what was unmatched in a part of a run. */
 static int ask_repairs(struct cli_fleet_asking *asking, const uint64_t *numbers, size_t count,
                        struct probity_scopes_repairs *sum)
 {
@@ -79,8 +79,8 @@ static int ask_repairs(struct cli_fleet_asking *asking, const uint64_t *numbers,
     return error == 0 ? status : fail(asking, error);
 }
 
-/* Repairs in all functions, as in a report from traces. Runs that are completely in the range have
- * them. */
+/* Queries the repairs in all functions, as in a report from traces. They are known for runs that
+ * are completely in the range. */
 int cli_fleet_find_repairs(struct cli_fleet_asking *asking,
                            struct probity_scopes_repairs *ret_repairs)
 {
@@ -113,7 +113,7 @@ int cli_fleet_ask_threads(struct cli_fleet_asking *asking, struct probity_fleet_
     return error == 0 ? status : fail(asking, error);
 }
 
-/* With --sql, the numbers of chosen functions are part of the next statement, so this one is
+/* With --sql, the numbers of chosen functions are part of the next statement, so this statement is
  * executed nevertheless. */
 int cli_fleet_ask_functions(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
                          int is_needed)
@@ -148,7 +148,7 @@ int cli_fleet_ask_sums(struct cli_fleet_asking *asking, struct probity_fleet_sum
     return error == 0 ? status : fail(asking, error);
 }
 
-/* Fills the reports: one, or one for each run. */
+/* Fills the reports: a single one, or one for each run. */
 static int fill(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
                 const struct cli_fleet_want *want, void *context,
                 struct probity_report *const *reports, size_t count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_client.c: statements over HTTP. The database, settings and ids are in the URL, the
+ * fleet_client.c: sends statements over HTTP. The database, settings and ids are in the URL, the
  * statement or the data in the body.
  */
 #include "cli/fleet_client.h"
@@ -13,7 +13,7 @@
 #include "probity.h"
 
 enum { STATEMENT_SECONDS = 300, INSERT_SECONDS = 120, PASSWORD_BYTES_MAX = 1024,
-       STATEMENT_BYTES = 200000 /* by default, a server takes 262,144 */ };
+       STATEMENT_BYTES = 200000 /* a server accepts 262,144 by default */ };
 
 const char cli_fleet_version_sql[] = "SELECT version()";
 
@@ -102,7 +102,7 @@ static int find_password(struct cli_fleet *fleet, const char *path)
     return CLI_OK;
 }
 
-/* Certificates. libcurl does not say which file it could not read. */
+/* Checks certificates: libcurl does not report which file it could not read. */
 static int find_ca(const struct cli_fleet *fleet, const char *path, const char **ret_path)
 {
     const char *given = getenv("PROBITY_FLEET_CA");
@@ -181,7 +181,7 @@ const char *cli_fleet_why(const struct cli_http_answer *answer,
     return ret_text;
 }
 
-/* The remedy for an error that the server has returned. */
+/* Returns the remedy for an error reported by the server. */
 static const char *find_remedy(const struct cli_http_answer *answer)
 {
     switch (cli_fleet_error_code(answer)) {
@@ -190,10 +190,11 @@ static const char *find_remedy(const struct cli_http_answer *answer)
                "creates them, or migrates those of an earlier version";
     case 81: /* no such database */
         return "; create it first (CREATE DATABASE)";
-    case 192: case 193: case 194: case 516: /* no such user, wrong or no password, either */
+    case 192: case 193: case 194: case 516: /* no such user; wrong or missing password; either of
+                                             * these */
         return "; the user is the one in the URL, or 'default', and the password is that of "
                "PROBITY_FLEET_PASSWORD or --password-file";
-    case 164: case 291: case 497: /* read only, no such right for the database or the table */
+    case 164: case 291: case 497: /* read-only; no permission for the database or the table */
         return "; doc/fleet.md lists the rights that a user needs";
     default:
         return "";
@@ -233,7 +234,7 @@ int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answ
                                         : "";
 
     *ret_answer = (struct cli_http_answer){.failure = "out of memory"};
-    /* A user who may not change settings can still use statements of the usual size. */
+    /* A user without the right to change settings can still use statements of the usual size. */
     if (bytes > STATEMENT_BYTES)
         snprintf(limit, sizeof limit, "&max_query_size=%zu", 2 * bytes);
     if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1%s%s%s",
@@ -297,7 +298,7 @@ int cli_fleet_connect(struct cli_fleet *fleet)
  */
 
 /* Otherwise, a server of a cluster would acknowledge rows before any shard has them, and newer
- * servers would merge the inserts of several clients. */
+ * servers would merge inserts of several clients. */
 static void put_settings(FILE *stream, const struct cli_fleet *fleet,
                          const struct cli_fleet_insert *insert)
 {
@@ -309,9 +310,9 @@ static void put_settings(FILE *stream, const struct cli_fleet *fleet,
         fprintf(stream, "&insert_deduplication_token=%s", insert->token);
 }
 
-/* A server with tokens ignores a late copy of a block. Other servers get the rows as a table in a
- * form: they have received all of it before they execute the statement, so the server's clock
- * decides. */
+/* A server that supports tokens ignores a late copy of a block. Other servers get the rows as a
+ * table in a form: they receive the whole form before they execute the statement, so the deadline
+ * is checked by the server's clock. */
 static int has_deadline(const struct cli_fleet *fleet, const struct cli_fleet_insert *insert)
 {
     return insert->deadline != 0 && fleet->version < PROBITY_FLEET_TOKENS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_compare.c: runs from a database, each with its functions and blocks, for comparisons and
- * for lists of runs.
+ * fleet_compare.c: reads runs from a database, each with its functions and blocks, for comparisons
+ * and for lists of runs.
  */
 #include "cli/fleet_answers.h"
 
@@ -19,13 +19,13 @@ static int fail(const struct cli_fleet_asking *asking, int error)
 
 /* The replies from which runs are made. */
 struct answers {
-    struct probity_report **reports; /* one for each run, as are blocks */
+    struct probity_report **reports; /* one for each run; the same applies to blocks */
     struct probity_blocks **blocks;
     struct probity_fleet_sums sums;
     struct probity_fleet_probes_taken probes;
 };
 
-/* Without rows of single blocks, those of a range are unknown. */
+/* Without rows of single blocks, the blocks in a range are unknown. */
 static int has_blocks(const struct cli_fleet_asking *asking, int is_ranged)
 {
     for (size_t i = 0; is_ranged && i < asking->runs.count; i++) {
@@ -58,7 +58,7 @@ static int fill_one(struct cli_fleet_asking *asking, const struct cli_range *ran
     return status;
 }
 
-/* Without a range, one statement has the sums of all runs. */
+/* Without a range, one statement returns the sums of all runs. */
 static int fill_runs(struct cli_fleet_asking *asking, const struct cli_range *range,
                      struct answers *answers)
 {
@@ -76,7 +76,7 @@ static int fill_runs(struct cli_fleet_asking *asking, const struct cli_range *ra
     return status;
 }
 
-/* Values that a database does not have are unknown, and not compared. */
+/* Values that the database lacks are unknown, and not compared. */
 static int make_run(const struct cli_fleet_asking *asking, size_t i, const struct answers *answers,
                     struct probity_compare_run *ret_run)
 {

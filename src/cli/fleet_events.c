@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_events.c: call trees and blocks from a database.
+ * fleet_events.c: makes call trees and blocks from a database.
  */
 #include "cli/fleet_answers.h"
 #include "fleet/trees.h"
@@ -10,13 +10,13 @@ static int fail(const struct cli_fleet_asking *asking, int error)
     return cli_fleet_fail_format(&asking->fleet, error);
 }
 
-/* The exit status of a step: a failure is reported. */
+/* Returns the exit status of a step, after reporting a failure. */
 static int status_of(const struct cli_fleet_asking *asking, int error)
 {
     return error == 0 ? CLI_OK : fail(asking, error);
 }
 
-/* Makes the command finish, and prints. */
+/* Lets the command finish, then prints. */
 static int finish(const struct cli_fleet_asking *asking, struct cli_query *query)
 {
     if (asking->source->as_sql)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_options.c: determines whether to query a database.
+ * fleet_options.c: decides whether to query a database.
  */
 #include "cli/fleet_options.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_options.h: the options with which commands read from a database instead of traces, the same
- * for each such command.
+ * fleet_options.h: the options, common to all such commands, for reading from a database instead of
+ * traces.
  */
 #ifndef PROBITY_CLI_FLEET_OPTIONS_H
 #define PROBITY_CLI_FLEET_OPTIONS_H
@@ -17,8 +17,8 @@ struct cli_fleet_source {
 };
 
 /* Rows for the table of options of a command whose context, CALL, has the source as SOURCE.
- * INSTEAD: the input that is then not read. Commands that take labels in other ways have no option
- * for them. */
+ * INSTEAD: the input that the database replaces. Commands that take labels in other ways have no
+ * option for labels. */
 #define CLI_FLEET_URL_ROW(CALL, SOURCE, INSTEAD)                                                   \
     {.name = "from-fleet", .value = "URL", .brief = "read from a database",                        \
      .help = "read from a database that `probity ship` fills, http://USER@HOST:PORT/DATABASE, "    \
@@ -51,14 +51,13 @@ struct cli_fleet_source {
     CLI_FLEET_CHOICE_ROWS(CALL, SOURCE), CLI_FLEET_LABEL_ROW(CALL, SOURCE),                        \
     CLI_FLEET_SQL_ROW(CALL, SOURCE)
 
-/* Whether to read from a database: if one is given, or if there is no trace and PROBITY_FLEET is
- * set. */
+/* Whether to read from a database: one is given, or there is no trace and PROBITY_FLEET is set. */
 int cli_fleet_is_wanted(const struct cli_fleet_source *source, size_t traces);
 
-/* Reports an option that needs --from-fleet. Returns CLI_OK or CLI_USAGE. */
+/* Rejects an option that requires --from-fleet. Returns CLI_OK or CLI_USAGE. */
 int cli_fleet_is_unused(const struct cli_command *command, const struct cli_fleet_source *source);
 
-/* Reports that a command does not read from a database. Returns CLI_USAGE. */
+/* Reports that the command cannot read from a database. Returns CLI_USAGE. */
 int cli_fleet_refuse(const struct cli_command *command);
 
 #endif

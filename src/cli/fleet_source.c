@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_source.c: queries first the runs, because the times of a range may be relative to them,
+ * fleet_source.c: queries the runs first, because the times of a range may be relative to them,
  * then functions, threads and sums.
  */
 #include "cli/fleet_source.h"
@@ -27,7 +27,7 @@ int cli_fleet_fail_format(const struct cli_fleet *fleet, int error)
 /* ---- Runs --------------------------------------------------------------------------------------
  */
 
-/* The texts of a run point into the reply: copies them, zero-terminated. */
+/* Copies the texts of a run, zero-terminated, because they point into the reply. */
 static int keep_texts(struct probity_info *info, struct cli_fleet_texts *ret_texts)
 {
     size_t bytes = 0, count = sizeof info->text / sizeof *info->text;
@@ -79,8 +79,8 @@ static int take_run(struct cli_fleet_runs *runs, struct probity_fleet_answer *an
     return keep_texts(&facts->info, &runs->texts[runs->count++]);
 }
 
-/* With a distributed table, each server would have to execute the subquery, and refuses to.
- * Literals have no '(', so that only subqueries are changed. */
+/* With a distributed table, each server would have to execute the subquery, and rejects it.
+ * Literals contain no '(', so only subqueries are changed. */
 static int make_global(char **sql)
 {
     static const char from[] = " IN (SELECT ", to[] = " GLOBAL IN (SELECT ";
@@ -184,7 +184,7 @@ static int list_runs(struct cli_fleet_asking *asking)
     return CLI_OK;
 }
 
-/* The rows of an hour are sent when it has ended, or with the end of the trace. */
+/* The rows of an hour are sent after the hour has ended, or with the end of the trace. */
 static int has_hours(const struct cli_fleet_runs *runs)
 {
     size_t finished = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_source.h: runs in a database, and answers made from it.
+ * fleet_source.h: runs in a database, and answers made from them.
  */
 #ifndef PROBITY_CLI_FLEET_SOURCE_H
 #define PROBITY_CLI_FLEET_SOURCE_H
@@ -16,21 +16,21 @@
 /* The chosen runs, in order of their starts. */
 struct cli_fleet_runs {
     struct probity_fleet_run *runs;
-    struct probity_trace_facts *facts; /* their texts and paths belong to this */
+    struct probity_trace_facts *facts; /* owns their texts and paths */
     struct cli_fleet_texts {
         char *bytes;                       /* all texts of a run */
-        const char *host, *program, *label; /* some of them, zero-terminated */
+        const char *host, *program, *label; /* some of these texts, zero-terminated */
     } *texts;
     size_t count;
-    struct probity_reader *reader; /* of the facts */
+    struct probity_reader *reader; /* provides the facts */
 };
 
-/* Queries the chosen runs. Reports errors, even if there are no runs. Returns an exit status;
- * release it in any case. */
+/* Queries the chosen runs. Reports errors; having no runs is an error. Returns an exit status; call
+ * release in any case. */
 int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
                    struct cli_fleet_runs *ret_runs);
 
-/* Same as above without a reader; there may be none. */
+/* Same as above without a reader; having no runs is no error. */
 int cli_fleet_find_run(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
                        struct cli_fleet_runs *ret_runs);
 
@@ -41,36 +41,37 @@ struct cli_fleet_asking {
     const struct cli_fleet_source *source;
     struct cli_fleet fleet;
     struct cli_fleet_runs runs;
-    uint64_t *numbers; /* of the runs, if the database is on a cluster */
+    uint64_t *numbers; /* numbers of the runs, if the database is on a cluster */
     struct probity_fleet_range range;
 };
 
-/* Opens the database of a source and queries its runs. Reports errors. Returns an exit status; end
- * it in any case. */
+/* Opens the database of a source and queries its runs. Reports errors. Returns an exit status; call
+ * end in any case. */
 int cli_fleet_begin(const struct cli_command *command, const struct cli_fleet_source *source,
                     struct cli_fleet_asking *ret_asking);
 void cli_fleet_end(struct cli_fleet_asking *asking);
 
-/* Executes the statement of `write`, which is about the range; with --sql the statement is printed,
- * and the reply empty. Reports errors. Returns an exit status. */
+/* Executes the statement written by `write`, which queries the range; with --sql, prints the
+ * statement instead, and the reply is empty. Reports errors. Returns an exit status. */
 int cli_fleet_query(struct cli_fleet_asking *asking,
                     void (*write)(FILE *stream, const struct probity_fleet_range *range),
                     struct probity_fleet_answer *ret_answer);
 
-/* Same as above for a statement about something else. */
+/* Same as above for a statement that does not query the range. */
 int cli_fleet_query_about(struct cli_fleet_asking *asking,
                           void (*write)(FILE *stream, const void *what), const void *what,
                           struct probity_fleet_answer *ret_answer);
 
-/* Reports the error of a function that took a reply. Returns CLI_FAILURE. */
+/* Reports an error returned by a function that takes a reply. Returns CLI_FAILURE. */
 int cli_fleet_fail_format(const struct cli_fleet *fleet, int error);
 
 /* The steps with which a command makes its answer from a report. */
 struct cli_fleet_want {
-    /* First takes each site; NULL: sites are not queried. Returns 0 or PROBITY_ERROR_MEMORY. */
+    /* Takes each site, before the report; NULL: sites are not queried. Returns 0 or
+     * PROBITY_ERROR_MEMORY. */
     probity_fleet_take_site *take_site;
     int by_thread;
-    enum probity_report_key measure; /* as for a report */
+    enum probity_report_key measure; /* the same as for a report */
     /* Whether the answer depends on a function; others are left out. NULL: all are included. */
     int (*is_wanted)(void *context, const struct probity_function *function);
     /* Takes over the report. Returns 0 or PROBITY_ERROR_MEMORY. */
@@ -78,22 +79,22 @@ struct cli_fleet_want {
                 const struct probity_scopes_repairs *repairs, const struct probity_reader *reader);
 };
 
-/* Makes a report, passes it to the command, and prints the answer as from traces. Returns an exit
- * status. */
+/* Makes a report, passes it to the command, and prints the answer as if from traces. Returns an
+ * exit status. */
 int cli_fleet_report(struct cli_query *query, const struct cli_fleet_want *want);
 
-/* Adds the times of threads to `threads`, makes the command finish, and prints the answer as from
+/* Adds the times of threads to `threads`, lets the command finish, and prints the answer as if from
  * traces. Returns an exit status. */
 int cli_fleet_threads(struct cli_query *query, struct probity_threads *threads);
 
-/* Adds the call paths of the chosen runs to `tree`, makes the command finish, and prints the answer
- * as from traces; ret_profiled and ret_counted: calls without times, as cli_query_profiles().
+/* Adds the call paths of the chosen runs to `tree`, lets the command finish, and prints the answer
+ * as if from traces; ret_profiled and ret_counted: calls without times, as in cli_query_profiles().
  * Returns an exit status. */
 int cli_fleet_tree(struct cli_query *query, struct probity_tree *tree, int by_thread,
                    uint64_t *ret_profiled, uint64_t *ret_counted);
 
-/* Same as above for blocks between probes; the options are those of `blocks`. is_slowest: list its
- * slowest instances, which the options limit. */
+/* Same as above for blocks between probes; the options are those of `blocks`. is_slowest: lists its
+ * slowest instances, up to the limit in the options. */
 int cli_fleet_blocks(struct cli_query *query, const struct probity_blocks_options *options,
                      int is_slowest, struct probity_blocks *blocks);
 
@@ -101,9 +102,9 @@ int cli_fleet_blocks(struct cli_query *query, const struct probity_blocks_option
 typedef int cli_fleet_take_run(void *context, const struct probity_fleet_run *of,
                                struct probity_compare_run *run);
 
-/* Makes runs for a comparison, in order of their starts, and passes each on. A relative range is
- * relative to each run. Returns an exit status, CLI_DAMAGED if some run is damaged or, if is_bare,
- * incomplete. */
+/* Makes runs for a comparison, in order of their starts, and passes on each of them. A relative
+ * range is relative to the start of each run. Returns an exit status, CLI_DAMAGED if some run is
+ * damaged or, if is_bare, incomplete. */
 int cli_fleet_compare(const struct cli_command *command, const struct cli_fleet_source *source,
                       const struct cli_range *range, int is_bare, cli_fleet_take_run *take,
                       void *context);

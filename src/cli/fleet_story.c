@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_story.c: queries first the hits, which show in which runs and threads, and when, the calls
- * were. Each run's part is queried and printed before the next one's.
+ * fleet_story.c: queries the hits first, which show in which runs and threads and at which times
+ * the calls were. Queries and prints each run's part before the next one.
  */
 #include "cli/fleet_story.h"
 
@@ -25,15 +25,15 @@ struct story {
     struct cli_fleet fleet;
     struct probity_fleet_story of;
     uint64_t id;
-    size_t runs; /* printed */
-    int status;  /* of queries made while it is printed */
+    size_t runs; /* number of runs printed */
+    int status;  /* status of queries made during printing */
 };
 
 /* The hits of one run. */
 struct part {
     const struct probity_fleet_step *first;
     size_t count;
-    struct cli_fleet_runs runs; /* this one */
+    struct cli_fleet_runs runs; /* only this run */
 };
 
 /* ---- Querying ----------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ static int print_json_part(FILE *stream, const struct story *story, const struct
 /* ---- Runs --------------------------------------------------------------------------------------
  */
 
-/* Whether the run of a part is chosen; queries it. */
+/* Queries the run of a part. Returns whether it is chosen. */
 static int find_run(struct story *story, struct part *part, int *ret_is_chosen)
 {
     struct probity_fleet_choice choice = story->options->source->choice;

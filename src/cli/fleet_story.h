@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_story.h: `probity fleet --request ID`: the story of one request.
+ * fleet_story.h: `probity fleet --request ID`: prints the story of one request.
  */
 #ifndef PROBITY_CLI_FLEET_STORY_H
 #define PROBITY_CLI_FLEET_STORY_H

@@ -34,7 +34,7 @@ struct cli_http {
     size_t count, room;
 };
 
-/* Returning a number other than that passed in ends the request. */
+/* Returning a number other than the one passed in aborts the request. */
 static size_t take_answer(char *bytes, size_t one, size_t count, void *context)
 {
     struct cli_http *http = context;
@@ -123,8 +123,8 @@ static void set_body(struct cli_http *http, const struct cli_http_request *reque
     http->curl.set(http->handle, CURLOPT_POSTFIELDS, request->body);
 }
 
-/* A connection is not reused: on a stale one, libcurl would resend a request whose first copy the
- * server may have executed. */
+/* Connections are not reused: on a stale connection, libcurl would resend a request that the server
+ * may already have executed. */
 static int set_up(struct cli_http *http)
 {
     struct cli_curl *curl = &http->curl;

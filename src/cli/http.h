@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * http.h: requests to a server over HTTP, one at a time, with whole replies. Never retries and
- * never reports: the caller knows whether a request may be sent twice.
+ * http.h: requests to a server over HTTP, one at a time, with whole replies. Neither retries nor
+ * reports errors: whether a request may be sent twice depends on the request, so the caller
+ * decides.
  */
 #ifndef PROBITY_CLI_HTTP_H
 #define PROBITY_CLI_HTTP_H
@@ -20,14 +21,14 @@ struct cli_http_request {
     const char *url; /* with its query */
     const void *body;
     size_t bytes;
-    int waits;      /* 1: do not send the body before the server has accepted the headers */
+    int waits;      /* 1: sends the body only after the server has accepted the headers */
     const char *field; /* send the body as a file in this field of a form; NULL: unchanged */
-    uint32_t seconds; /* for the whole request */
+    uint32_t seconds; /* time limit for the whole request */
 };
 
 struct cli_http_answer {
-    long status;        /* 0: there was no reply */
-    const char *failure; /* the reason if there was none */
+    long status;        /* 0: no reply */
+    const char *failure; /* if there was no reply, the reason */
     const uint8_t *bytes; /* valid until the next request */
     size_t count;
 };

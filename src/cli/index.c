@@ -18,7 +18,7 @@
 #include "reader/file.h"
 #include "reader/index.h"
 
-/* Smaller traces are read in no noticeable time. */
+/* Reading smaller traces takes no noticeable time. */
 #define IN_MEMORY_MIN (INT64_C(64) << 20)
 
 /* ---- Using indexes -----------------------------------------------------------------------------
@@ -41,7 +41,7 @@ static int make_in_memory(const struct cli_command *command, const struct probit
     return -1;
 }
 
-/* A bundle has no indexes, so TRACE.index is a file. */
+/* Bundles have no indexes, so TRACE.index is a file. */
 static int open_file(const char *path, const struct probity_range *trace)
 {
     struct probity_range index = {.file = -1};
@@ -134,7 +134,7 @@ static int fail_build(const char *path, const char *name, int error, int error_n
     return cli_fail_trace(ME, error == PROBITY_ERROR_WRITE ? name : path, error, error_number);
 }
 
-/* In a trace with waits, these are followed in a second pass, through all threads. */
+/* In a trace with waits, a second pass through all threads follows them. */
 static int write_index(const struct index_call *call, const char *path,
                        const struct probity_range *trace, int file)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_waits.c: adds to an index where the blocks of TRACE.sched are, and the state of locks,
- * waits and descriptors: reads the trace once more, with all threads in order of time, and saves
- * the state of the analysis at some of the marks.
+ * index_waits.c: adds to an index the positions of the blocks of TRACE.sched, and the state of
+ * locks, waits and descriptors. Reads the trace once more, with all threads in time order, and
+ * saves the state of the analysis at some of the marks.
  */
 #include "cli/index_waits.h"
 
@@ -18,7 +18,7 @@
 #include "reader/index_write.h"
 #include "reader/sched.h"
 
-/* A state takes at most this part of the bytes of the trace since the state before it. */
+/* A state is at most this fraction of the bytes of the trace since the previous state. */
 enum { STATE_PART = 32 };
 
 struct waits_pass {
@@ -26,9 +26,9 @@ struct waits_pass {
     struct probity_index_writer *writer;
     struct probity_waits *waits;
     struct probity_wait_names names;
-    size_t next;          /* mark */
-    uint64_t next_offset; /* no state before a mark there */
-    int has_more; /* blocks that readers before version 1.5 do not know */
+    size_t next;          /* next mark */
+    uint64_t next_offset; /* no states at marks before this offset */
+    int has_more; /* blocks unknown to readers before version 1.5 */
 };
 
 static int take_none(void *context, const struct probity_wait *wait,
@@ -53,11 +53,12 @@ static int emit(struct probity_index_writer *writer, uint16_t type, const uint8_
 
 /* The state at a mark. */
 struct saved {
-    uint8_t *waits, *files; /* waits: NULL if there is no state; files: if nothing has a name */
+    uint8_t *waits, *files; /* waits: NULL if there is no state; files: NULL if no file has a
+                             * name */
     size_t waits_bytes, files_bytes;
 };
 
-/* Returns 1, 0 if the rest of the trace has no exact state, or an error. */
+/* Returns 1, 0 if there is no exact state for the rest of the trace, or an error. */
 static int save(const struct waits_pass *pass, uint64_t tick, struct saved *saved)
 {
     int got = probity_waits_save(pass->waits, tick, &saved->waits, &saved->waits_bytes);
@@ -68,7 +69,7 @@ static int save(const struct waits_pass *pass, uint64_t tick, struct saved *save
                : got;
 }
 
-/* Leaves out a state that is too long for a block. */
+/* Drops a state that is too long for a block. */
 static int emit_saved(struct waits_pass *pass, const struct saved *saved)
 {
     if (saved->waits == NULL || saved->waits_bytes > PROBITY_BLOCK_PAYLOAD_MAX ||
@@ -81,7 +82,7 @@ static int emit_saved(struct waits_pass *pass, const struct saved *saved)
     return emit(pass->writer, PROBITY_INDEX_FILES, saved->files, saved->files_bytes);
 }
 
-/* Returns as save(). */
+/* Returns the same as save(). */
 static int save_at(struct waits_pass *pass, const struct probity_index_mark *mark)
 {
     struct saved saved = {.waits = NULL};
@@ -95,7 +96,7 @@ static int save_at(struct waits_pass *pass, const struct probity_index_mark *mar
     return error == 0 ? got : error;
 }
 
-/* Saves the states at the marks before an event. Returns as above. */
+/* Saves the states at the marks before an event. Returns the same as above. */
 static int pass_marks(struct waits_pass *pass, const struct probity_event *event)
 {
     const struct probity_index_marks *marks = pass->marks;
@@ -194,7 +195,7 @@ static int emit_list(struct waits_pass *pass, const struct probity_sched_file *s
     return probity_index_emit(pass->writer, PROBITY_INDEX_STATES, bytes);
 }
 
-/* Only a file that a reader would use. */
+/* Uses a file only if a reader would use it. */
 static int add_list(struct waits_pass *pass, const char *path, const struct probity_range *trace,
                     const struct probity_reader_options *options)
 {

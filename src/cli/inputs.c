@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * inputs.c: the traces that a command reads: from its operands to an open reader, and what the exit
- * status states about them.
+ * inputs.c: the traces that a command reads: turns its operands into an open reader, and determines
+ * the exit status.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 
 #define TRACE_SUFFIX PROBITY_TRACE_SUFFIX
 
-/* A program that was to write NAME.csv records into NAME.csv.probity, so users may give either
- * name. */
+/* A program that was requested to write NAME.csv records to NAME.csv.probity, so users may give
+ * either name. */
 char *cli_trace_path(const char *name)
 {
     size_t length = strlen(name);
@@ -60,8 +60,8 @@ static int copy_all(int from, int to)
     return 0;
 }
 
-/* Standard input as a path. A trace is read at many places, so a pipe is copied to a file without a
- * name, which vanishes with this process. malloc'ed; NULL with errno set. */
+/* Returns standard input as a path. Reading a trace requires seeking, so a pipe is copied to an
+ * unnamed file, which is deleted when this process ends. malloc'ed; NULL with errno set. */
 static char *input_path(void)
 {
     const char *directory = getenv("TMPDIR");
@@ -146,7 +146,7 @@ int cli_each_operand(const struct cli_command *command, char **names, size_t cou
     return status;
 }
 
-/* Whether the trace was converted to CSV and then removed. */
+/* Whether the trace was converted to CSV and then deleted. */
 static int is_csv_finished(const char *trace)
 {
     size_t length = strlen(trace), suffix = sizeof TRACE_SUFFIX - 1;
@@ -161,7 +161,7 @@ static int is_csv_finished(const char *trace)
     return is_there;
 }
 
-/* To open a trace may take a pass over it. */
+/* Opening a trace may take a pass over it. */
 static int open_paths(char **paths, size_t count, const struct probity_reader_options *options,
                       size_t *ret_failed, struct probity_reader **ret_reader)
 {
@@ -184,12 +184,13 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
 
     count = count > 1 ? cli_repeated_links(command, paths, count) : count;
 
-    /* Each trace keeps a file open, and a program that forks a lot leaves many traces. */
+    /* Each trace keeps a file open, and a program that forks often leaves many traces. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    signal(SIGXFSZ, SIG_IGN); /* makes exceeding the size limit a write error, which is reported */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the size limit is then a write error, which is
+                               * reported */
     cli_jobs_use(options);
     cli_align_use(options);
     options->progress = cli_progress;
@@ -212,7 +213,7 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
     return cli_fail_trace(command, paths[failed], error, errno);
 }
 
-/* Called after the output, because some damage is found only when a block is opened. */
+/* Called after the output, because some damage is found only when a block is read. */
 int cli_judge_traces(const struct cli_command *command, const struct probity_reader *reader)
 {
     int status = CLI_OK;

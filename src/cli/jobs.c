@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * jobs.c: the number of threads that read traces. One analyzes; a second one, if there is a CPU for
- * it, reads ahead, or the two share all the work (query_lanes.h). There are never more.
+ * jobs.c: the number of threads that read traces. One thread analyzes. A second one, if there is a
+ * CPU for it, reads ahead, or the two share all the work (query_lanes.h). There are never more than
+ * two.
  */
 #include "cli/jobs.h"
 
@@ -20,7 +21,7 @@ enum { JOBS_MAX = 1024 };
 /* Below this size, starting a thread takes longer than it saves. */
 #define SMALL_BYTES (UINT64_C(1) << 20)
 
-/* Number requested for this process; 0: none. */
+/* Number of threads requested for this process; 0: none. */
 static size_t requested;
 
 static int parse(const char *text, const char *option)

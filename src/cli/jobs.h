@@ -7,8 +7,8 @@
 
 #include "reader/reader.h"
 
-/* Takes PROBITY_JOBS and the options before the command. Returns the number of arguments taken, or
- * -1 after a message; at least one argument remains. */
+/* Handles PROBITY_JOBS and the options before the command. Returns the number of arguments that it
+ * used, or -1 after a message; at least one argument remains. */
 int cli_jobs_take(int argc, char **argv);
 
 /* Whether traces may be read by more than one thread: 1 or 0. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * launch.c: fork, exec, wait. A pipe that exec closes distinguishes a program that could not be run
- * from one that exits with 126 or 127 itself.
+ * from a program that itself exits with 126 or 127.
  */
 #include "cli/launch.h"
 
@@ -47,7 +47,7 @@ static int silence(void)
                : -1;
 }
 
-/* Waits until the parent is prepared or has exited. */
+/* Waits until the parent is ready or has exited. */
 static void wait_for_parent(int prepared)
 {
     char byte;
@@ -79,7 +79,8 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A program that ends with us gets SIGTERM for the first signal and SIGKILL for the second. */
+/* A program that is to end with this process gets SIGTERM for the first signal and SIGKILL for the
+ * second. */
 static void pass_on(const struct cli_launch *launch, struct cli_launched *launched, int number)
 {
     if (number == SIGCHLD || number < 0)
@@ -135,7 +136,7 @@ int cli_launch(const struct cli_command *command, const struct cli_launch *launc
     if (pipe2(report, O_CLOEXEC) != 0 ||
         (launch->prepare != NULL && pipe2(prepared, O_CLOEXEC) != 0))
         return cli_fail(command, "cannot create a pipe: %s", strerror(errno));
-    signal(SIGCHLD, SIG_DFL); /* if ignored, there would be no exit status */
+    signal(SIGCHLD, SIG_DFL); /* if SIGCHLD is ignored, there is no exit status */
     sigprocmask(SIG_BLOCK, &signals, &before);
     fflush(NULL);
     uint64_t start_ns = now_ns();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * launch_without_fork.c: replaces launch.c if the tool is built with -DPROBITY_WITHOUT_FORK: runs a
- * program by posix_spawnp(). There are no signals to forward: an interrupt from the console also
- * reaches the program, and is ignored here meanwhile.
+ * program with posix_spawnp(). There are no signals to forward: an interrupt from the console also
+ * reaches the program, and is ignored here while the program runs.
  */
 #include "cli/launch.h"
 
@@ -22,7 +22,7 @@
 
 #include "base/os.h"
 
-/* The library's name for a program lacks ".exe". */
+/* The library omits ".exe" from a program's name. */
 void cli_launch_name(const char *program, char ret_name[PATH_MAX])
 {
     static const char suffix[] = ".exe";
@@ -43,8 +43,8 @@ static int set_variable(const char *name, const char *value)
     return value != NULL ? setenv(name, value, 1) : unsetenv(name);
 }
 
-/* The program gets this process's environment. before: the values to be restored. Returns 0 or an
- * error number. */
+/* Changes this process's environment, which the program inherits. before: the values to restore.
+ * Returns 0 or an error number. */
 static int set_environment(const struct cli_launch *launch, char **before)
 {
     for (size_t i = 0; i < launch->environment_count; i++) {

@@ -25,15 +25,15 @@ enum { LEVEL_MAX = 5, UNCHANGED = -1, WHY_BYTES = 2040 };
 enum { SETTINGS_BYTES = 2038 };
 #define WAIT_NS INT64_C(5000000000)
 
-/* The request on the command line. */
+/* The request given on the command line. */
 struct level_request {
     const char *target;
-    int functions, parameters; /* or UNCHANGED */
+    int functions, parameters; /* new levels, or UNCHANGED */
     int is_change, as_json;
-    struct cli_patterns settings; /* NAME=VALUE; also those of --off and --on, in their order */
-    char **made;                  /* these, malloc'ed */
+    struct cli_patterns settings; /* NAME=VALUE; includes --off and --on, in the order given */
+    char **made;                  /* the settings made from --off and --on, malloc'ed */
     size_t made_count;
-    char text[SETTINGS_BYTES];    /* all of them, with line ends between */
+    char text[SETTINGS_BYTES];    /* all settings, one per line */
 };
 
 /* The spool of a trace. */
@@ -155,7 +155,7 @@ static int change(const struct level_request *wanted, const struct probity_reque
                       : CLI_OK;
 }
 
-/* Prints the name of a site that stays on, if there is one. */
+/* Prints the name of a site that stays on, if any. */
 static void print_stays(const char *said)
 {
     const char *begin = strstr(said, "; site '"), *end = strstr(said, "' stays on");
@@ -169,8 +169,8 @@ static void print_stays(const char *said)
     probity_json_put_text(stdout, text);
 }
 
-/* said: "N of M functions ...; N of M sites ...; site 'NAME' stays on...; none of them matches
- * 'PATTERN'", or empty. */
+/* said: the program's reply, "N of M functions ...; N of M sites ...; site 'NAME' stays on...; none
+ * of them matches 'PATTERN'", or empty. */
 static void print_json(uint32_t pid, int functions, int parameters, const char *said)
 {
     unsigned off, called;
@@ -194,7 +194,7 @@ static void print_json(uint32_t pid, int functions, int parameters, const char *
     puts("}");
 }
 
-/* The reason is added here, since the library is in every program and is to be small. */
+/* The reason is added here, to keep the library, which is in every program, small. */
 static void print_text(const char *said)
 {
     static const char stays[] = "' stays on";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * level_settings.c: checks the settings of `probity level --set` before the program is asked. The
- * program checks them, too, but its reply has no room to explain what is invalid.
+ * level_settings.c: checks the settings of `probity level --set` before they are sent to the
+ * program. The program checks them, too, but its reply has no room for an explanation.
  */
 #include "cli/level_settings.h"
 
@@ -59,7 +59,7 @@ static int check_mode(const struct cli_command *command, const char *name, const
     return cli_fail_usage(command, "invalid mode '%s' (block or drop)", value);
 }
 
-/* The program gives the reason why it cannot be changed. */
+/* The program's reply has the reason why the setting cannot be changed. */
 static int check_fixed(const struct cli_command *command, const char *name, const char *value)
 {
     (void)command;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * level_threads.c: finds the thread that a request waits for. Only the writer thread answers
- * requests, and it waits for no thread but one in the middle of its first call of a function. So it
- * is the writer thread, or, if that sleeps, a thread that is stopped.
+ * level_threads.c: finds the thread that a request waits for. Only the writer thread replies to
+ * requests, and the only thread that it may wait for is one that is in its first call of a
+ * function. So the result is the writer thread or, if that sleeps, a thread that is stopped.
  */
 #include "cli/level_threads.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct thread {
-    uint32_t tid, tracer; /* tracer: process that traces it; 0: none */
+    uint32_t tid, tracer; /* tracer: the process that traces the thread; 0: none */
     char name[16], state; /* as in /proc */
 };
 
@@ -43,7 +43,7 @@ static int is_stopped(const struct thread *thread)
     return thread->state == 'T' || thread->state == 't';
 }
 
-/* The writer thread, and another one that is stopped; tid 0: none. */
+/* The writer thread, and another thread that is stopped; tid 0: none. */
 static void look_through(uint32_t pid, struct thread *ret_writer, struct thread *ret_stopped)
 {
     char path[64];
@@ -73,7 +73,7 @@ int cli_level_thread(uint32_t pid, char *ret_text, size_t room)
     look_through(pid, &writer, &stopped);
     const struct thread *found = writer.state == 'S' && stopped.tid != 0 ? &stopped : &writer;
     if (found->tid == 0 || found->state == 'S')
-        return 0; /* it will reply, or serves another tool */
+        return 0; /* it will reply, or is serving another tool */
     snprintf(what, sizeof what, "%s",
              is_stopped(found)     ? "which is stopped"
              : found->state == 'D' ? "which waits for a disk"

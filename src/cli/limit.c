@@ -19,7 +19,7 @@ int cli_parse_percent(const char *text, double *ret_percent)
     return end == text + length && *ret_percent > -100 && *ret_percent < 1e6 ? 0 : -1;
 }
 
-/* The last < or >, or NULL. */
+/* Returns the last < or >, or NULL. */
 static const char *find_bound(const char *text)
 {
     const char *below = strrchr(text, '<'), *above = strrchr(text, '>');
@@ -36,7 +36,7 @@ static int parse_statistic(const char *text, size_t length, struct probity_compa
     return limit->statistic != PROBITY_COMPARE_STATISTICS;
 }
 
-/* "function:PATTERN", "block:PATTERN" or "request:PATTERN". */
+/* Parses "function:PATTERN", "block:PATTERN" or "request:PATTERN". */
 static int parse_scope(const char *text, size_t length, struct probity_compare_limit *limit,
                        char **ret_pattern)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * limit.h: limits on changes, as options: [function:PATTERN:|block:PATTERN:]STATISTIC>PERCENT.
+ * limit.h: options that limit changes: [function:PATTERN:|block:PATTERN:]STATISTIC>PERCENT.
  */
 #ifndef PROBITY_CLI_LIMIT_H
 #define PROBITY_CLI_LIMIT_H

@@ -102,12 +102,12 @@ static void print_overview(FILE *stream)
           stream);
 }
 
-/* All output must have been written: a full disk is an error. */
+/* Checks that all output was written: a full disk is an error. */
 static int check_stdout(int status)
 {
     errno = 0;
     int failed = fflush(stdout) != 0 || ferror(stdout);
-    /* `csv` has already closed and checked it. */
+    /* `csv` has already closed and checked stdout. */
     if (failed || (fclose(stdout) != 0 && errno != EBADF)) {
         fprintf(stderr, "probity: cannot write to standard output: %s\n",
                 errno != 0 ? strerror(errno) : "output error");
@@ -136,7 +136,8 @@ static void warn_unused(const char *path, const char *why)
     cli_warn(running, "debugging information of '%s' is not used: %s", path, why);
 }
 
-/* Options before the command are those of `probity`, options after it are the command's. */
+/* Options before the command are options of `probity`; options after it are options of the
+ * command. */
 static int run(int argc, char **argv)
 {
     int taken = cli_jobs_take(argc, argv);
@@ -153,7 +154,7 @@ static int run(int argc, char **argv)
         printf("probity %s\n", probity_version());
         return CLI_OK;
     }
-    /* For the build, which keeps the output in completion/. */
+    /* For the build, which stores the output in completion/. */
     if (strcmp(name, "--completion") == 0 && argc == 3)
         return cli_completion_print(stdout, argv[2], commands, COMMANDS);
     const struct cli_command *command = find_command(name);
@@ -169,7 +170,7 @@ static int run(int argc, char **argv)
 }
 
 /* If the caller closed a standard stream, a file opened later must not get its number, because
- * messages would go there. Writing to such a stdout fails. */
+ * messages would go there. Writing to a closed stdout still fails. */
 static void fill_streams(void)
 {
     for (int stream = 0; stream <= 2; stream++) {
@@ -181,7 +182,7 @@ static void fill_streams(void)
     }
 }
 
-/* Not a warning: an answer without what the library provides might pass for a complete one. */
+/* An error, not a warning: an answer without the library's part might pass for a complete one. */
 static void end_without_library(const char *message)
 {
     cli_unfinished_remove();
@@ -199,7 +200,7 @@ int main(int argc, char **argv)
     probity_functions_locate = symbols_locate;
     symbols_locate_on_no_memory(cli_memory_end);
     symbols_on_unused(warn_unused);
-    opterr = 0; /* subcommands report invalid options themselves */
+    opterr = 0; /* subcommands report invalid options */
     if (argc < 2) {
         print_overview(stderr);
         return CLI_USAGE;

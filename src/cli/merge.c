@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge.c: `probity merge` writes a bundle. Each trace is examined once, then copied if it is still
+ * merge.c: `probity merge` writes a bundle. Examines each trace once, then copies it if it is still
  * the same file.
  */
 #include <errno.h>
@@ -22,15 +22,15 @@
 struct merge_call {
     const char *out;
     int force;
-    struct input *inputs; /* in the same order as members; of as many */
+    struct input *inputs; /* as many as members, in the same order */
     struct probity_bundle_member *members;
     size_t count;
     int is_damaged;
 };
 
-/* Where a member comes from, and what identifies it. */
+/* Source of a member, and what identifies the file. */
 struct input {
-    char *path, *name; /* malloc'ed; name: in the bundle */
+    char *path, *name; /* malloc'ed; name: the name in the bundle */
     struct cli_place place;
     uint64_t bytes, records;
     uint8_t session[16];
@@ -48,7 +48,8 @@ static int is_taken(const struct merge_call *call, const char *name)
     return 0;
 }
 
-/* The base name, shortened so that all suffixes fit, without control characters. malloc'ed. */
+/* Returns the base name, without control characters and shortened so that all suffixes fit.
+ * malloc'ed. */
 static char *base_name(const char *path)
 {
     enum { KEPT_MAX = 224 };
@@ -64,7 +65,7 @@ static char *base_name(const char *path)
     return name;
 }
 
-/* The base name of a trace, with the least number that makes it unique. malloc'ed. */
+/* Returns the base name of a trace, with the smallest number that makes it unique. malloc'ed. */
 static char *name_of(const struct merge_call *call, const char *path)
 {
     char *base = base_name(path), *name = base;
@@ -88,7 +89,7 @@ static int fail_memory(void)
     return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
 }
 
-/* Takes over input->name. */
+/* Takes ownership of input->name. */
 static int add(struct merge_call *call, const char *path, unsigned kind, struct input *input)
 {
     if (call->count == PROBITY_BUNDLE_MEMBERS_MAX) {
@@ -230,7 +231,7 @@ static int copy_member(int file, const struct input *input,
     if (fstat(range.file, &status) != 0 || status.st_dev != input->place.device ||
         status.st_ino != input->place.inode || range.base != input->place.base ||
         probity_range_size(&range) != (int64_t)input->bytes) {
-        errno = ESTALE; /* it was replaced, or has grown */
+        errno = ESTALE; /* the file was replaced, or has grown */
         error = PROBITY_ERROR_READ;
     } else {
         error = copy_range(file, &range, member);

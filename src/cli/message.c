@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * message.c: what a command prints on stderr: messages, and a progress line while it reads.
+ * message.c: prints to stderr: messages, and a progress line while a command reads.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -28,9 +28,10 @@ enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200 };
 static struct {
     int64_t start_ms, last_ms;
     int is_shown, has_pass;
-    int has_begun; /* the current pass */
-    double base, share, latest; /* of the current pass, and the position reached; the whole is 1 */
-    unsigned expected;          /* passes after the current one */
+    int has_begun; /* whether the current pass has begun */
+    double base, share, latest; /* start and share of the current pass, and the position reached; 1:
+                                 * everything */
+    unsigned expected;          /* number of passes after the current one */
 } progress;
 
 static int64_t now_ms(void)
@@ -124,7 +125,8 @@ void cli_put_text(FILE *stream, const char *text)
     }
 }
 
-/* A single line, which scripts and logs can rely on. Erases an unfinished progress line first. */
+/* Prints a single line, on which scripts and logs can rely. Erases an unfinished progress line
+ * first. */
 static void print_line(const struct cli_command *command, const char *format, va_list arguments)
 {
     char *text = NULL;

@@ -14,7 +14,7 @@
 #include "cli/patterns.h"
 #include "cli/suggest.h"
 
-/* Options without a letter get numbers above all letters. */
+/* Options without a letter get numbers above the codes of all letters. */
 enum { OPTIONS_MAX = 40, FIRST_UNLETTERED = 256 };
 
 struct getopt_arguments {
@@ -27,8 +27,8 @@ static int value_of(const struct cli_option *options, size_t i)
     return options[i].letter != 0 ? options[i].letter : FIRST_UNLETTERED + (int)i;
 }
 
-/* A leading '+' stops at the first operand; ':' makes getopt_long() report missing values as
- * such. */
+/* A leading '+' makes getopt_long() stop at the first operand; ':' makes it report missing values
+ * separately. */
 static void make_arguments(const struct cli_command *command,
                            struct getopt_arguments *ret_arguments)
 {
@@ -56,7 +56,7 @@ static void make_arguments(const struct cli_command *command,
     *letter = '\0';
 }
 
-/* Suggests the most similar option. */
+/* Suggests the option with the most similar name. */
 static int fail_unknown(const struct cli_command *command, const char *word)
 {
     struct cli_suggestion suggestion;
@@ -128,7 +128,7 @@ int cli_choice_find(const struct cli_given *given)
     return -1;
 }
 
-/* "a, b or c" if there are few, else "valid: a, b, c, d, e". */
+/* Lists the choices: "a, b or c" if there are few, otherwise "valid: a, b, c, d, e". */
 int cli_fail_choice(const struct cli_given *given)
 {
     enum { FEW = 4 };

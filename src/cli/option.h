@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * option.h: a command's options as a table, from which everything else is derived: the arguments
- * for getopt_long(), the text of --help, and the shell completions.
+ * option.h: a command's options as a table. The arguments for getopt_long(), the text of --help and
+ * the shell completions are derived from it.
  */
 #ifndef PROBITY_CLI_OPTION_H
 #define PROBITY_CLI_OPTION_H
@@ -17,7 +17,7 @@ struct cli_given {
     const struct cli_command *command;
     const struct cli_option *option;
     void *at;    /* `offset` bytes into the command's context */
-    char *value; /* NULL if the option takes none */
+    char *value; /* NULL if the option takes no value */
 };
 
 /* Returns CLI_OK, an exit status, or -1 if help was shown. */
@@ -29,18 +29,19 @@ struct cli_option {
     char letter;       /* 0 if it has none */
     const char *value; /* placeholder in --help, from which completions also derive the kind of
                         * value (FILE, DIR ...); NULL: the option takes no value */
-    /* For --help; wrapped. NULL: the list of choices, or without choices, the option shares the
-     * previous option's line. */
+    /* For --help; wrapped. NULL: the list of choices is shown or, without choices, the option
+     * shares the line of the previous one. */
     const char *help;
     const char *brief;   /* for completions; NULL: `help` up to the first : ; or ( */
     const char *choices; /* valid values, separated by spaces; NULL: any value may be valid */
-    const char *initial; /* the default among the choices, or NULL */
-    const char *noun;    /* name of a value in messages; NULL: the option */
+    const char *initial; /* the default choice, or NULL */
+    const char *noun;    /* what messages call a value; NULL: the name of the option */
     int is_list;         /* a comma-separated list of choices */
     int repeats;         /* each use adds a value */
     cli_take *take;
     size_t offset;
-    unsigned number;     /* for cli_take_flag, the bits to set; unused by the others here */
+    unsigned number;     /* for cli_take_flag, the bits to set; unused by the other functions
+                          * here */
     size_t least, most;  /* for cli_take_number */
     const char *valid;   /* for cli_take_number, the valid numbers in words; NULL: the two limits */
 };
@@ -50,7 +51,7 @@ struct cli_option {
 
 cli_take cli_take_flag;     /* sets `number` in an int or unsigned */
 cli_take cli_take_text;     /* stores the value unchanged */
-cli_take cli_take_output;   /* same as above, but "-" as NULL */
+cli_take cli_take_output;   /* same as above, but stores NULL for "-" */
 cli_take cli_take_number;   /* a size_t from `least` to `most` */
 cli_take cli_take_choice;   /* stores the index among the choices in an int or enum */
 cli_take cli_take_word;     /* stores the value, which must be one of the choices */
@@ -61,11 +62,12 @@ cli_take cli_take_quiet;
 cli_take cli_take_color;
 cli_take cli_take_help;
 
-/* Offset of a member, which must have one of the given types. */
+/* Offset of a member, whose type must be one of those given. */
 #define CLI_OFFSET(CALL, MEMBER, ...) \
     (offsetof(CALL, MEMBER) + _Generic(((CALL *)0)->MEMBER, __VA_ARGS__))
 
-/* Columns of a row: the member of the context that receives the value, and how. */
+/* Columns of a row: the member of the context that receives the value, and the function that stores
+ * it. */
 #define CLI_BIT(CALL, MEMBER, BIT)                                                                 \
     .take = cli_take_flag, .number = (BIT),                                                        \
     .offset = CLI_OFFSET(CALL, MEMBER, int: 0, unsigned: 0)
@@ -112,8 +114,8 @@ cli_take cli_take_help;
     {.name = "help", .letter = 'h', .help = "show this help", .brief = "show help",                \
      .take = cli_take_help}
 
-/* Limits WHAT to a range, the struct cli_range in MEMBER. OLD_FROM and OLD_TO: older names of the
- * options, or NULL. */
+/* Options that limit WHAT to a range: the struct cli_range in MEMBER. OLD_FROM and OLD_TO: older
+ * names of the options, or NULL. */
 #define CLI_RANGE_ROWS(CALL, MEMBER, OLD_FROM, OLD_TO, WHAT)                                       \
     {.name = "since", .older = OLD_FROM, .value = "T",                                             \
      .help = WHAT " at or after the first T, and before the second: " CLI_TIME_SHORT,              \
@@ -128,17 +130,17 @@ cli_take cli_take_help;
 /* ---- Parsing options, and messages -------------------------------------------------------------
  */
 
-/* Parses all options in the command's table; optind is then the first operand. Returns CLI_OK, an
- * exit status, or -1 if help was shown. */
+/* Parses all options in the command's table; optind is then the index of the first operand. Returns
+ * CLI_OK, an exit status, or -1 if help was shown. */
 int cli_options_take(const struct cli_command *command, void *context, int argc, char **argv);
 
 /* Reports a value that is not among the option's choices. Returns CLI_USAGE. */
 int cli_fail_choice(const struct cli_given *given);
 
-/* The index of a value among the choices, or -1. */
+/* Returns the index of a value among the choices, or -1. */
 int cli_choice_find(const struct cli_given *given);
 
-/* The next choice: moves *choices past it and returns its first byte, or NULL at the end. */
+/* Finds the next choice: moves *choices past it and returns its first byte, or NULL at the end. */
 const char *cli_choice_next(const char **choices, size_t *ret_bytes);
 
 /* ---- Texts -------------------------------------------------------------------------------------
@@ -157,7 +159,7 @@ int cli_print_help(const struct cli_command *command);
 int cli_completion_print(FILE *stream, const char *shell, const struct cli_command *const *commands,
                          size_t count);
 
-/* How completions describe an option: `brief`, or derived from `help`. */
+/* Returns the description of an option in completions: `brief`, or part of `help`. */
 void cli_option_brief(const struct cli_option *option, char *ret_text, size_t bytes);
 
 #endif

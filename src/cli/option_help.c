@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * option_help.c: a command's options as --help shows them: two columns, wrapped.
+ * option_help.c: prints a command's options for --help: two columns, wrapped.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ static int shares_line(const struct cli_option *option)
     return option->name != NULL && option->help == NULL && option->choices == NULL;
 }
 
-/* "  -n, --limit N", or "      --from T, --to T" for options on one line. Returns its length. */
+/* Formats " -n, --limit N", or " --from T, --to T" for options on one line. Returns the length. */
 static size_t make_head(const struct cli_option *option, char *ret_head, size_t bytes)
 {
     char letter[] = "    ";
@@ -31,7 +31,7 @@ static size_t make_head(const struct cli_option *option, char *ret_head, size_t 
     return used;
 }
 
-/* "a (default), b, c". */
+/* Prints "a (default), b, c". */
 static void list_choices(const struct cli_option *option, char *ret_text, size_t bytes)
 {
     const char *choices = option->choices, *choice;
@@ -45,7 +45,7 @@ static void list_choices(const struct cli_option *option, char *ret_text, size_t
     }
 }
 
-/* Up to the next space outside of backquotes, whose contents stay on one line. */
+/* Finds the next space outside of backquotes, whose contents stay on one line. */
 static size_t word_length(const char *text)
 {
     size_t length = 0;
@@ -59,7 +59,7 @@ static size_t word_length(const char *text)
     return length;
 }
 
-/* Continues a line in column `indent`, to which later lines are indented. */
+/* Continues a line at column `indent`, to which later lines are indented. */
 static void put_wrapped(FILE *stream, const char *text, size_t bytes, size_t indent)
 {
     const char *end = text + bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * output_file.c: the file that a command writes, which gets its name only once it is complete.
+ * output_file.c: the file that a command writes. It gets its name only when it is complete.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,10 +51,10 @@ static int open_temporary(const struct cli_command *command, int must_have_name,
     return CLI_FAILURE;
 }
 
-/* A pipe or device is written to directly, because replacing it would destroy it. A link to one is
- * followed only if this user or root created it: in a shared directory another user may have
- * created one to a device that only this user may write to. A regular file that has taken its place
- * meanwhile is not touched. */
+/* Writes directly to a pipe or device, because replacing it would destroy it. Follows a link to one
+ * only if this user or root created it: in a shared directory, another user may have created a link
+ * to a device that only this user may write to. Does not touch a regular file that has meanwhile
+ * replaced it. */
 static int open_special(const struct cli_command *command, struct cli_output *output)
 {
     const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
@@ -87,7 +87,7 @@ static int open_output(const struct cli_command *command, const char *path, int 
 
     if (path != NULL && strcmp(path, "-") != 0) {
         int exists = stat(path, &there) == 0;
-        if (!force && (exists || lstat(path, &there) == 0)) /* a link to nothing exists, too */
+        if (!force && (exists || lstat(path, &there) == 0)) /* a dangling link counts as existing */
             return cli_fail(command, "'%s' already exists; use -f to overwrite it", path);
         output.path = path;
         output.may_replace = force;
@@ -116,7 +116,8 @@ int cli_rename_new(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return 0;
-    if (errno != EINVAL && errno != ENOSYS && errno != EPERM) /* EPERM: of a filter of calls */
+    if (errno != EINVAL && errno != ENOSYS && errno != EPERM) /* EPERM: from a filter of system
+                                                               * calls */
         return -1;
     if (linkat(AT_FDCWD, from, AT_FDCWD, to, 0) == 0) {
         (void)unlink(from);
@@ -133,7 +134,7 @@ int cli_fail_rename(const struct cli_command *command, const struct cli_output *
                     strerror(errno));
 }
 
-/* Some file systems (FUSE, CIFS) report errors of writing only at close(), of any descriptor. */
+/* Some file systems (FUSE, CIFS) report write errors only at close(), of any descriptor. */
 static int is_flushed(int descriptor)
 {
     int again = dup(descriptor);
@@ -141,9 +142,9 @@ static int is_flushed(int descriptor)
     return again < 0 || close(again) == 0;
 }
 
-/* Links a file without a name to its temporary name, or, if it replaces nothing, to its final one
- * at once: then no kill leaves a temporary name. Returns whether it is whole; *ret_is_named:
- * whether under its temporary name. */
+/* Links an unnamed file to its temporary name or, if it replaces nothing, directly to its final
+ * name, so that being killed leaves no temporary file. Returns whether the file is complete;
+ * *ret_is_named: whether it has its temporary name. */
 static int name_unnamed(const struct cli_output *output, int *ret_is_named)
 {
     *ret_is_named = 0;
@@ -160,7 +161,7 @@ static int name_unnamed(const struct cli_output *output, int *ret_is_named)
     return *ret_is_named;
 }
 
-/* The file gets its final name only once all bytes are written. */
+/* The file gets its final name only after all bytes were written. */
 int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep)
 {
     int status = CLI_OK;

@@ -37,7 +37,7 @@ size_t cli_line_columns(const char *out)
     return 0;
 }
 
-/* Standard output is checked when it is closed, for all commands. */
+/* Standard output is checked when it is closed, the same for all commands. */
 static int print_here(cli_printer *print, void *context)
 {
     int error = print(context, stdout, cli_has_color(STDOUT_FILENO));

@@ -19,15 +19,15 @@ enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
 /* For --color. */
 void cli_color_use(enum cli_color color);
 
-/* Whether text for an open file has colors. */
+/* Whether text written to an open file has colors. */
 int cli_has_color(int descriptor);
 
-/* path NULL or "-": standard output. Returns CLI_OK, or CLI_FAILURE and reports why. */
+/* path NULL or "-": standard output. Returns CLI_OK, or CLI_FAILURE after reporting why. */
 int cli_print_answer(const struct cli_command *command, const char *path, int force,
                      cli_printer *print, void *context);
 
-/* Width of the terminal to which an answer is printed, if out is NULL (standard output). 0 if it is
- * not a terminal. */
+/* Width of the terminal to which an answer is printed; 0 if it is not a terminal. out: NULL for
+ * standard output. */
 size_t cli_line_columns(const char *out);
 
 #endif

@@ -18,7 +18,7 @@ int cli_patterns_add(const struct cli_command *command, struct cli_patterns *pat
 
     if (items == NULL)
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    patterns->items = items; /* one more than there are patterns: NULL ends the list */
+    patterns->items = items; /* one more than patterns, since NULL ends the list */
     int *is_found = probity_array_append(patterns->is_found, sizeof *is_found, count);
     if (is_found == NULL)
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));

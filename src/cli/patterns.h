@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * patterns.h: the values of a repeated option such as --function. Patterns may contain commas, as
- * names of templates do, so each one takes a separate option.
+ * names of templates do, so each pattern is a separate option.
  */
 #ifndef PROBITY_CLI_PATTERNS_H
 #define PROBITY_CLI_PATTERNS_H
@@ -18,11 +18,11 @@ struct cli_patterns {
 int cli_patterns_add(const struct cli_command *command, struct cli_patterns *patterns,
                      const char *text);
 
-/* Whether a function matches any pattern (see cli_function_matches()); remembers which. 1 without
- * patterns. */
+/* Whether a function matches any pattern (see cli_function_matches()); remembers which one. Returns
+ * 1 if there are no patterns. */
 int cli_patterns_match(struct cli_patterns *patterns, const char *name, const char *signature);
 
-/* The first pattern that has not matched, or NULL. */
+/* Returns the first pattern that has not matched, or NULL. */
 const char *cli_patterns_idle(const struct cli_patterns *patterns);
 
 void cli_patterns_release(struct cli_patterns *patterns);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * place.h: where the bytes of a trace are: a file, or a part of a bundle (doc/bundle.md).
+ * place.h: the location of a trace's bytes: a file, or a part of a bundle (doc/bundle.md).
  */
 #ifndef PROBITY_CLI_PLACE_H
 #define PROBITY_CLI_PLACE_H
 
 #include <stdint.h>
 
-/* Two traces with equal places are the same trace. */
+/* Two traces in equal places are the same trace. */
 struct cli_place {
     uint64_t device, inode, base;
 };

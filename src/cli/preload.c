@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * preload.c: see preload.h. Uses the libraries installed with this tool; if there is none, the
- * dynamic linker searches for one as usual.
+ * preload.c: see preload.h. Uses the libraries installed with this tool; if one is missing, the
+ * dynamic linker searches for it as usual.
  */
 #include "cli/preload.h"
 
@@ -16,8 +16,7 @@
 #define FUNCTIONS "libprobity-functions.so.0"
 
 /* Whether the file belongs to root, the caller or the owner of this tool, and is not writable by
- * everyone. It may be writable by its group: with a umask of 002, users build files that their
- * groups may write. */
+ * everyone. It may be writable by its group: with a umask of 002, files that a user builds are. */
 static int is_trusted(const char *path)
 {
     struct stat tool, status;
@@ -27,8 +26,8 @@ static int is_trusted(const char *path)
            (status.st_mode & S_IWOTH) == 0;
 }
 
-/* For PREFIX/bin/probity, PREFIX/lib/NAME if it is trusted: the tool may be in /tmp/bin, and
- * /tmp/lib may be another user's. Otherwise NAME. */
+/* Returns PREFIX/lib/NAME for PREFIX/bin/probity if that file is trusted: the tool may be in
+ * /tmp/bin, and /tmp/lib may belong to another user. Otherwise returns NAME. */
 static void find_library(const char *name, char ret_path[PATH_MAX])
 {
     char own[PATH_MAX];
@@ -50,7 +49,7 @@ static void find_library(const char *name, char ret_path[PATH_MAX])
     memcpy(ret_path, name, strlen(name) + 1);
 }
 
-/* The dynamic linker separates libraries by spaces and colons. Returns 0, or -1 after reporting an
+/* The dynamic linker separates libraries at spaces and colons. Returns 0, or -1 after reporting an
  * error. */
 static int put_library(const struct cli_command *command, const char *name, FILE *list)
 {
@@ -65,9 +64,9 @@ static int put_library(const struct cli_command *command, const char *name, FILE
     return 0;
 }
 
-/* AddressSanitizer's library refuses to run unless it comes first. If the environment preloads it,
- * it comes first; other preloaded libraries follow Probity's. Returns the number of libraries
- * added. */
+/* AddressSanitizer's library does not run unless it comes first. So it comes first if the
+ * environment preloads it; other preloaded libraries follow Probity's. Returns the number of
+ * libraries added. */
 static int put_others(FILE *list, int is_sanitizer)
 {
     const char *others = getenv("LD_PRELOAD");

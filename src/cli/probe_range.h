@@ -23,7 +23,7 @@ struct cli_probe_range {
     {.name = "probe", .value = "ID,...", .help = "ignore hits of all other probes",                \
      .brief = "ignore all other probes", CLI_NAMES(CALL, MEMBER.probes)}
 
-/* Whether a hit counts for blocks. */
+/* Whether a hit is relevant for blocks. */
 int cli_probe_range_passes(struct cli_probe_range *chosen, const struct probity_event *event);
 
 /* For struct probity_blocks_options; the context is the struct cli_probe_range. */
@@ -33,8 +33,8 @@ unsigned cli_probe_range_role(void *context, const struct probity_event *event);
 int cli_probe_range_warn_unseen(const struct cli_command *command,
                                 const struct cli_probe_range *chosen);
 
-/* A copy for another thread, which has seen nothing; and what it has seen, added to the original.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Makes a copy for another thread, in which nothing is seen; adds to the original what the copy has
+ * seen. Return 0 or PROBITY_ERROR_MEMORY. */
 int cli_probe_range_copy(const struct cli_probe_range *chosen, struct cli_probe_range *ret_copy);
 void cli_probe_range_join(struct cli_probe_range *chosen, const struct cli_probe_range *copy);
 

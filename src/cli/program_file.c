@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * program_file.c: see program_file.h. The file is executed next anyway; libelf checks its lengths.
+ * program_file.c: see program_file.h. The file is trusted, since it is executed next; libelf checks
+ * its lengths.
  */
 #include "cli/program_file.h"
 

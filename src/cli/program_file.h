@@ -9,7 +9,7 @@
 
 struct cli_program_file {
     int is_static;      /* an executable without a dynamic linker: nothing is preloaded */
-    char sanitizer[64]; /* library of AddressSanitizer that it is linked with; "": none */
+    char sanitizer[64]; /* AddressSanitizer's library, if linked with it; "": none */
 };
 
 /* Finds a program as execvp() does. Returns 1, or 0 if there is none. */

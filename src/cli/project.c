@@ -26,7 +26,8 @@ static int is_owned(const struct stat *status, int may_be_roots)
     return status->st_uid == geteuid() || (may_be_roots && status->st_uid == 0);
 }
 
-/* Whether the caller owns both the history and its directory, whose owner could replace it. */
+/* Whether the caller owns the history and its directory: the owner of the directory could replace
+ * the history. */
 static int is_own_history(const char *directory)
 {
     char path[PATH_MAX + sizeof "/" CLI_PROJECT_FILE];
@@ -41,7 +42,7 @@ static int is_own_history(const char *directory)
     return lstat(path, &status) != 0 || (S_ISREG(status.st_mode) && is_owned(&status, 0));
 }
 
-/* The root directory becomes "", which is searched, too. */
+/* Removing the last component of a path in the root directory leaves "", which is searched, too. */
 static int find_upwards(char *directory)
 {
     for (;;) {

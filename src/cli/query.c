@@ -20,7 +20,7 @@
 
 enum { COLUMNS_USUAL = 80 };
 
-/* Profiling and sites are switched on and off for all threads, whichever thread does it. */
+/* Whichever thread switches profiling or sites on or off does so for all threads. */
 int cli_query_is_of_tids(struct cli_query *answer, const struct probity_event *event)
 {
     int passes = answer->tids.count == 0 ||
@@ -48,11 +48,11 @@ int cli_query_restart(struct cli_query *answer)
 
 int cli_query_wants(struct cli_query *answer, const struct probity_event **event)
 {
-    /* Also notes which of the requested threads have records. */
+    /* Also remembers which of the requested threads have records. */
     int is_of_tids = cli_query_is_of_tids(answer, *event);
     int is_within_only = answer->within != NULL && !answer->has_all_functions;
 
-    /* Calls of the function in other threads must not count as found. */
+    /* Ignores calls of the function in other threads. */
     if ((!is_of_tids && (!answer->has_all_tids || is_within_only)) || !is_of_probes(answer, *event))
         return 0;
     return is_within_only ? cli_within_put(answer->within, event) : 1;
@@ -63,8 +63,8 @@ int cli_query_is_within(const struct cli_query *answer, uint32_t thread_slot, ui
     return answer->within == NULL || cli_within_is_open(answer->within, thread_slot, wall_ns);
 }
 
-/* Puts an event, and then follows the calls that it enters or leaves: what has ended with it was in
- * the calls before it. Returns 0 or an error. */
+/* Puts an event, then follows the calls that it enters or leaves, since anything that ends with the
+ * event was within the calls open before it. Returns 0 or an error. */
 static int put_all(struct cli_query *answer, const struct cli_query_pass *pass,
                    const struct probity_event *event)
 {
@@ -82,7 +82,7 @@ int cli_query_check_functions(const struct cli_query *answer)
     return idle != NULL ? cli_fail_function(answer->command, idle) : CLI_OK;
 }
 
-/* An event after the range: only events in the range count as seen. */
+/* Puts an event after the range: only events in the range count as seen. */
 static int pass_end(struct cli_query *answer, struct probity_reader *reader,
                     const struct cli_query_pass *pass)
 {
@@ -133,7 +133,7 @@ int cli_query_put_runs(struct probity_reader *reader, const struct cli_query_pas
     return error;
 }
 
-/* Whether each event is wanted. */
+/* Whether every event is wanted. */
 static int wants_all(const struct cli_query *answer)
 {
     return answer->tids.count == 0 && answer->probes.count == 0 && answer->within == NULL;
@@ -319,7 +319,7 @@ static int warn_unseen(struct cli_query *answer)
     return cli_filter_warn_unseen(answer->command, &answer->probes, "probe");
 }
 
-/* If the traces have nothing that this command shows, suggests a command that shows their
+/* If the traces contain nothing that this command shows, suggests a command that shows their
  * contents. */
 static void suggest_other(const struct cli_query *answer)
 {
@@ -382,7 +382,7 @@ int cli_query_is_windowed(const struct cli_query *answer)
            (answer->functions.count == 0 || !answer->steps->has_past_of_functions);
 }
 
-/* The state of waits is that of all events. */
+/* The state of waits depends on all events. */
 static int can_resume_waits(const struct cli_query *answer)
 {
     return answer->steps->resumes_waits != 0 && answer->stream == NULL &&

@@ -19,19 +19,19 @@
 #include "cli/within.h"
 #include "reader/run.h"
 
-/* Functions that make an answer in two parts, each from the events of some of the threads, for
- * traces without a time range and without --tid. Each returns 0 or an error. */
+/* Functions that make an answer in two parts, each from the events of half of the threads, for
+ * traces without a time range and without --tid. Unless noted, they return 0 or an error. */
 struct cli_query_parts {
     /* Whether it is possible with the given options: 1 or 0. */
     int (*is_possible)(void *context);
     int (*make)(void *context, void **ret_part);
     int (*put)(void *part, const struct probity_event *event); /* by one thread for each part */
-    int (*put_run)(void *part, const struct probity_run *run); /* NULL: each is put alone */
+    int (*put_run)(void *part, const struct probity_run *run); /* NULL: events are put one by one */
     /* Whether two complete parts may be joined; NULL: they always may. */
     int (*are_joinable)(const void *left, const void *right);
     /* Adds a complete part to the answer, after open. */
     int (*join)(void *context, void *part);
-    void (*drop)(void *part); /* after print */
+    void (*drop)(void *part); /* called after print */
 };
 
 /* The steps of a command. Unless noted, each returns 0 or an error of probity_reader_next(). */
@@ -42,29 +42,31 @@ struct cli_query_steps {
     /* Called before the first event; from_ns and to_ns are 0 without a range. */
     int (*open)(void *context, uint64_t from_ns, uint64_t to_ns);
     int (*put)(void *context, const struct probity_event *event);
-    int (*put_run)(void *context, const struct probity_run *run); /* NULL: each is put alone */
-    /* Number of calls, or periods of other kinds, that began in the range and have not ended;
-     * without them, nothing after the range matters. NULL: there are none. */
+    int (*put_run)(void *context, const struct probity_run *run); /* NULL: events are put one by
+                                                                   * one */
+    /* Returns the number of calls, or periods of other kinds, that began in the range and have not
+     * ended; if it is 0, nothing after the range matters. NULL: always 0. */
     uint64_t (*pending)(void *context);
-    /* Whether no event can matter, other than declarations, according to the indexes of the traces:
-     * 1 or 0. NULL: each may. */
+    /* Whether, according to the indexes of the traces, no events except declarations can matter: 1
+     * or 0. NULL: any may. */
     int (*is_empty)(void *context, const struct probity_reader *reader);
     int (*finish)(void *context, const struct probity_reader *reader);
     int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_color);
     void (*release)(void *context); /* on success and failure alike; may be NULL */
     const struct cli_query_parts *parts; /* NULL: it cannot be made in parts */
-    int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */
-    int is_windowed; /* 1: depends on nothing before the range but declarations and open scopes */
+    int wants;       /* CLI_QUERY_CALLS or _HITS: contents of the answer; 0: both */
+    int is_windowed; /* 1: depends only on declarations and open scopes from before the range */
     int has_waits; /* 1: is_windowed only applies to traces without waits */
     int resumes_waits; /* with has_waits: CLI_QUERY_WAITS_... if the answer can continue from the
                         * state of waits at a mark of an index; 0: it cannot */
-    int has_next; /* 1: each thread's next record after the range, and after pending, matters */
-    int has_past_of_functions; /* 1: with --function, it depends on what is before the range, too */
+    int has_next; /* 1: also needs each thread's next record after the range and after pending
+                   * calls */
+    int has_past_of_functions; /* 1: with --function, also depends on events before the range */
 };
 
 enum { CLI_QUERY_CALLS = 1, CLI_QUERY_HITS = 2 };
 
-/* Which waits matter: those that begin in the range, or also those that last into it. */
+/* Which waits matter: only those that begin in the range, or also those that last into it. */
 enum { CLI_QUERY_WAITS_OF_RANGE = 1, CLI_QUERY_WAITS_BEFORE = 2 };
 
 struct cli_query {
@@ -78,21 +80,23 @@ struct cli_query {
     const char *out;
     struct cli_range range;
     int force, as_json, as_csv;
-    int is_bare;     /* 1: the output, like CSV, cannot show what the traces lack */
+    int is_bare;     /* 1: the output (such as CSV) cannot show what the traces lack */
     int has_states;  /* 1: thread states are among the events, if there are any */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
-    uint64_t begin_ns, end_ns; /* of the range; begin_ns is the maximum after its end */
-    int wants; /* as overrides that of the steps, if it depends on the options; 0: does not */
-    int is_whole; /* 1: do not make it in parts, although that is possible */
-    int is_again; /* 1: it must be made again from the beginning, and not in parts */
+    uint64_t begin_ns, end_ns; /* range; begin_ns is the maximum after its end */
+    int wants; /* overrides that of the steps, if that depends on the options; 0: does not
+                * override */
+    int is_whole; /* 1: not made in parts, although that is possible */
+    int is_again; /* 1: must be made again from the beginning, and not in parts */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct cli_filter tids;
     int has_all_tids; /* 1: --tid selects rows, not events: the command applies it */
-    struct cli_filter probes; /* --probe: hits of others are left out */
+    struct cli_filter probes; /* --probe: hits of other probes are left out */
     struct cli_patterns functions; /* --function: only events in their calls */
-    int has_all_functions; /* 1: it selects rows: the command applies it */
+    int has_all_functions; /* 1: --function selects rows, not events: the command applies it */
     struct cli_within *within;     /* of one pass over the events; or NULL */
-    struct cli_fleet_source source; /* a database instead of traces, for commands that read it */
+    struct cli_fleet_source source; /* database to read instead of traces, for commands that can do
+                                     * so */
 };
 
 /* Rows for the table of options of a command whose context, CALL, has a `struct cli_query
@@ -119,7 +123,7 @@ struct cli_query {
     CLI_OUTPUT_ROWS(CALL, answer.out, answer.force), CLI_ALIGN_ROW, CLI_COLOR_ROW,                \
         CLI_QUIET_ROW, CLI_HELP_ROW
 
-/* Call before each pass over the events, other than those of cli_query_take(). Returns 0 or
+/* Call before each pass over the events, except those of cli_query_take(). Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int cli_query_restart(struct cli_query *answer);
 
@@ -131,7 +135,7 @@ int cli_query_wants(struct cli_query *answer, const struct probity_event **event
 /* With has_all_tids: whether --tid selects an event, or the event concerns all threads. 1 or 0. */
 int cli_query_is_of_tids(struct cli_query *answer, const struct probity_event *event);
 
-/* With has_all_functions: whether --function selects what happened in a thread at a time, not long
+/* With has_all_functions: whether --function selects what happened in a thread at a time shortly
  * before the event that is being put. 1 or 0. */
 int cli_query_is_within(const struct cli_query *answer, uint32_t thread_slot, uint64_t wall_ns);
 
@@ -143,10 +147,10 @@ int cli_query_check_functions(const struct cli_query *answer);
 int cli_query_collect(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
                       uint64_t to_ns);
 
-/* Whether records outside the range may be left out, if an index is used. */
+/* Whether records outside the range may be skipped, if an index is used. */
 int cli_query_is_windowed(const struct cli_query *answer);
 
-/* Before a pass: leaves them out if possible. Returns an exit status. */
+/* Call before a pass: skips those records if possible. Returns an exit status. */
 int cli_query_set_window(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
                          uint64_t to_ns);
 
@@ -155,7 +159,7 @@ struct cli_query_pass {
     int (*put)(void *context, const struct probity_event *event);
     uint64_t (*pending)(void *context); /* may be NULL */
     void *context;
-    /* Puts a run of events in the same way as one by one; NULL: there is no faster way. */
+    /* Puts a run of events, with the same result as one by one; NULL: there is no faster way. */
     int (*put_run)(void *context, const struct probity_run *run);
 };
 
@@ -163,8 +167,8 @@ struct cli_query_pass {
 int cli_query_read(struct cli_query *answer, struct probity_reader *reader,
                    const struct cli_query_pass *pass);
 
-/* Puts all runs that come next. Adds the kinds of their events from begin_ns on to *seen. Returns 0
- * or an error. */
+/* Puts all runs that come next. Adds the kinds of their events at or after begin_ns to *seen.
+ * Returns 0 or an error. */
 int cli_query_put_runs(struct probity_reader *reader, const struct cli_query_pass *pass,
                        uint64_t begin_ns, uint64_t end_ns, unsigned *seen);
 
@@ -173,8 +177,8 @@ int cli_query_put_each(const struct probity_run *run,
                        int (*put)(void *context, const struct probity_event *event), void *context);
 
 /* Opens a second reader of the traces of the first, which remains open, and reads a shorter range
- * of them. Thread states are left out. The caller closes the reader, also if this fails. Returns 0
- * or an error. */
+ * of them. Thread states are left out. The caller closes the reader even on failure. Returns 0 or
+ * an error. */
 int cli_query_read_again(struct cli_query *answer, const struct probity_reader *first,
                          uint64_t from_ns, uint64_t to_ns, const struct cli_query_pass *pass,
                          struct probity_reader **ret_again);
@@ -183,28 +187,28 @@ int cli_query_read_again(struct cli_query *answer, const struct probity_reader *
  * error. */
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader);
 
-/* Adds the profile-mode counts that pass --tid to `report`, and their number of calls to *calls,
- * and the number only counted because of PROBITY_BUDGET to *counted; each may be NULL. Counts have
- * no time stamps, so a range does not apply. Returns 0 or an error. */
+/* Adds the profile-mode counts that pass --tid to `report`, their number of calls to *calls, and
+ * the number of calls only counted because of PROBITY_BUDGET to *counted; each may be NULL. Counts
+ * have no time stamps, so a range does not apply. Returns 0 or an error. */
 int cli_query_profiles(struct cli_query *answer, const struct probity_reader *reader,
                        struct probity_report *report, uint64_t *calls, uint64_t *counted);
 
-/* Warns if paths were too deep to write in full. */
+/* Warns if paths were too deep to be written in full. */
 void cli_query_warn_shortened(const struct cli_query *answer, uint64_t shortened);
 
 /* Whether the locale is UTF-8, so that lines and bars may use non-ASCII characters. */
 int cli_query_is_utf8(void);
 
-/* Width of the terminal that the answer goes to; 80 if it is not a terminal. */
+/* Width of the terminal to which the answer goes; 80 if it is not a terminal. */
 size_t cli_query_columns(const struct cli_query *answer);
 
-/* Same as above for tables, but 0 (unlimited) if it is not a terminal. */
+/* Same as above, for tables: 0 (unlimited) if it is not a terminal. */
 size_t cli_query_line_columns(const struct cli_query *answer);
 
 /* Reads the traces and prints. Returns an exit status. */
 int cli_query_run(struct cli_query *answer, char **names, size_t count);
 
-/* Prints an answer that the command itself computed from the reader's facts, and warns about
+/* Prints an answer that the command has computed from the reader's facts, and warns about
  * incomplete traces. Returns an exit status. */
 int cli_query_print(struct cli_query *answer, const struct probity_reader *reader);
 

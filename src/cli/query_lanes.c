@@ -62,7 +62,7 @@ static void *read_other(void *context)
     return NULL;
 }
 
-/* Reads both lanes. If the second one fails, a single reader runs into the same error, and needs no
+/* Reads both lanes. If the second one fails, a single reader encounters the same error without a
  * second thread. */
 static int read_both(struct cli_query *answer, struct probity_reader *reader,
                      struct cli_query_lanes *lanes, struct other_lane *other)

@@ -39,11 +39,11 @@ struct record_call {
     int force, functions, has_sched;
     size_t ring_kib; /* of the scheduler's events; 0: the default */
     struct cli_selection selection;
-    char *rules; /* of the selection, or NULL */
+    char *rules; /* rules of the selection, or NULL */
     struct cli_arguments arguments;
     struct cli_triggers triggers;
     struct cli_program_file file;
-    int description; /* of arguments: a file that the program inherits, or -1 */
+    int description; /* description of arguments: a file that the program inherits, or -1 */
     char **program;
 };
 
@@ -76,7 +76,7 @@ static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
     return fclose(stream) == 0 ? path : NULL;
 }
 
-/* Removes the spool along with a trace, because nothing else would find it. */
+/* Removes the spool along with a trace, because otherwise it would never be found. */
 static int discard(const char *trace)
 {
     struct probity_recover_result result;
@@ -114,7 +114,7 @@ static int has_process_id(const char *pattern)
     return 0;
 }
 
-/* The library would report this as well, but only after the program has started. */
+/* The library would report this as well, but only after the program had started. */
 static int check_directory(const char *out, const char *program)
 {
     const char *slash = out != NULL ? strrchr(out, '/') : NULL;
@@ -182,19 +182,18 @@ static int is_file_new(const char *path, uint64_t start_ns, uid_t *ret_owner)
                20000000 >= start_ns; /* a file system's clock may lag by a kernel tick */
 }
 
-/* Totals over the traces that match. */
+/* Totals of the traces that match. */
 struct conclusion {
     const char *own; /* the program's own trace */
     uint64_t start_ns;
     size_t appeared; /* began after start_ns */
-    size_t foreign;  /* owned by other users, who may have planted them */
+    size_t foreign;  /* owned by other users, possibly on purpose */
     const char *first_foreign;
     struct cli_sched *sched;
 };
 
-/* Examines a trace that has appeared, and recovers it if necessary. The name does not prove
- * ownership: only this user's traces count, and probity_recover() checks each file that it
- * opens. */
+/* Examines a trace that has appeared, and recovers it if necessary. A name proves nothing: only
+ * this user's traces count, and probity_recover() checks each file that it opens. */
 static void conclude_one(const char *path, struct conclusion *conclusion)
 {
     const char *paths[] = {path};
@@ -212,7 +211,7 @@ static void conclude_one(const char *path, struct conclusion *conclusion)
     if (probity_reader_open(paths, 1, NULL, NULL, &reader) != 0)
         return;
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
-    /* Dumps already have their states. */
+    /* Dumps already have their thread states. */
     int is_new = facts->info.anchor.realtime_ns >= conclusion->start_ns &&
                  facts->owner == geteuid() && facts->dump == NULL;
     enum probity_trace_state state = facts->state;
@@ -220,7 +219,7 @@ static void conclude_one(const char *path, struct conclusion *conclusion)
     conclusion->appeared += (size_t)is_new;
     if (is_new)
         cli_sched_add(conclusion->sched, path);
-    /* The program has ended, but its children may still run. */
+    /* The program has ended, but its children may still be running. */
     if (is_new && (state == PROBITY_TRACE_KILLED || strcmp(path, conclusion->own) == 0)) {
         if (cli_recover_trace(&cli_command_record, path, 0, &result) == CLI_OK &&
             result.has_failed)
@@ -229,8 +228,8 @@ static void conclude_one(const char *path, struct conclusion *conclusion)
     }
 }
 
-/* Recovers the spools of killed programs, including children and the programs of a script. Reports
- * errors, but does not change the status. */
+/* Recovers the spools of killed programs, including children and programs started by a script.
+ * Reports errors, but does not change the status. */
 static void conclude(const struct record_call *call, const char *pattern, const char *own_out,
                      uint64_t start_ns, struct cli_sched *sched)
 {
@@ -251,7 +250,7 @@ static void conclude(const struct record_call *call, const char *pattern, const 
         cli_warn(&cli_command_record, "%zu new traces belong to other users and were not touched: "
                  "'%s'%s", conclusion.foreign, conclusion.first_foreign,
                  conclusion.foreign > 1 ? ", ..." : "");
-    /* The trace of a finished CSV is removed. If the CSV has another name, nothing shows which
+    /* A trace is removed once its CSV is complete. If the CSV has another name, nothing shows which
      * program wrote it. */
     if (is_csv && is_file_new(own_out, start_ns, &owner) && owner == geteuid())
         conclusion.appeared++;
@@ -305,7 +304,7 @@ static uint32_t share_of_states(const struct record_call *call)
                : 0;
 }
 
-/* The budget without the part that thread states may take. */
+/* The budget minus the part that thread states may take. */
 static const char *budget_of_library(const struct record_call *call, char text[32])
 {
     uint32_t share;
@@ -317,12 +316,12 @@ static const char *budget_of_library(const struct record_call *call, char text[3
     return text;
 }
 
-/* Recordings alongside the program. */
+/* Recordings made in addition to that of the program. */
 struct beside {
     struct cli_sched sched;
     struct cli_sched_dumps dumps;
     char *near;          /* a path in the directory of the trace */
-    char *dumps_pattern; /* or NULL */
+    char *dumps_pattern; /* pattern of dumps, or NULL */
     const char *program;
 };
 
@@ -413,8 +412,8 @@ static int launch(const struct record_call *call, const char *pattern, const cha
     else if (call->functions)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_START", "first"};
     if (preload != NULL || is_external(call)) {
-        /* The library reports what it found in this program, but not in its children; and a program
-         * that ends before its spool is drained need not report that. */
+        /* The library reports what it found in this program, but not in its children, and a program
+         * that ends before its spool is drained does not report that. */
         snprintf(recorder, sizeof recorder, "%ld", (long)getpid());
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_RECORDER", recorder};
     }
@@ -423,7 +422,7 @@ static int launch(const struct record_call *call, const char *pattern, const cha
     return status;
 }
 
-/* Returns the program's status; problems with its trace are reported on stderr. */
+/* Returns the program's status; reports problems with its trace on stderr. */
 static int record(const struct record_call *call)
 {
     struct cli_launched launched = {0};
@@ -463,7 +462,7 @@ static int record(const struct record_call *call)
     return status;
 }
 
-/* Checks options that require parts that a build may lack. Returns CLI_OK or CLI_FAILURE. */
+/* Checks options that require parts that this build may lack. Returns CLI_OK or CLI_FAILURE. */
 static int check_build(const struct record_call *call)
 {
     return call->functions || call->calls != NULL ? cli_preload_check(&cli_command_record) : CLI_OK;
@@ -479,7 +478,7 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
     const char *inherited = getenv("PROBITY_WRITER");
     if (call->writer == NULL && call->budget == NULL && call->triggers.when.count == 0 &&
         inherited != NULL && strcmp(inherited, "external") == 0)
-        call->writer = "external"; /* nothing else would drain the program */
+        call->writer = "external"; /* without a writer thread, something else must drain */
     if (call->label != NULL && (*call->label == '\0' || strlen(call->label) > PROBITY_LIMIT_NAME))
         return cli_fail_usage(&cli_command_record, "a label must have 1 to %d bytes",
                               PROBITY_LIMIT_NAME);
@@ -536,7 +535,7 @@ static int run(int argc, char **argv)
     cli_arguments_release(&call.arguments);
     cli_triggers_release(&call.triggers);
     free(call.rules);
-    return is_help ? CLI_OK : status; /* a program's status may be negative */
+    return is_help ? CLI_OK : status; /* the program's status may be negative */
 }
 
 /* The kernel accepts only powers of two. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_without_programs.c: replaces the parts of `probity record` that preload libraries, read
- * the program's debug information or write its trace from outside, if the tool is built with
- * -DPROBITY_WITHOUT_PROGRAMS: their options fail with a message before anything is changed.
+ * record_without_programs.c: replaces, if the tool is built with -DPROBITY_WITHOUT_PROGRAMS, the
+ * parts of `probity record` that preload libraries, read the program's debug information or write
+ * its trace from outside: their options fail with a message before anything is changed.
  */
 #include "cli/arguments.h"
 #include "cli/preload.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * recover.c: `probity recover`: completes the traces of killed programs, and writes their CSVs if
- * requested.
+ * recover.c: `probity recover`: completes the traces of killed programs, and writes their CSV files
+ * if requested.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -103,7 +103,7 @@ int cli_recover_only(const struct cli_command *command, const char *trace,
                      const struct probity_recover_file *only, int is_trusted,
                      struct probity_recover_result *ret_result)
 {
-    signal(SIGXFSZ, SIG_IGN); /* exceeding the size limit becomes a write error */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the size limit is then a write error */
     int error = probity_recover_only(trace, only, is_trusted, ret_result);
 
     return cli_recover_finish(command, trace, error, ret_result);
@@ -135,7 +135,7 @@ int cli_recover_finish(const struct cli_command *command, const char *trace, int
     return CLI_OK;
 }
 
-/* Names the CSV, or else the trace. */
+/* Reports the name of the CSV, or else of the trace. */
 static void print_result(const char *trace, const struct probity_recover_result *result)
 {
     const char *made = result->csv_path[0] != '\0' ? result->csv_path : trace;
@@ -149,7 +149,7 @@ static void print_result(const char *trace, const struct probity_recover_result 
                result->torn_bytes);
 }
 
-/* Recovery does not check the blocks that the trace already had. */
+/* Recovery does not check the blocks that were already in the trace. */
 static int verify(const char *trace)
 {
     struct probity_reader_options options = {.prescan = 1};
@@ -164,7 +164,7 @@ static int verify(const char *trace)
     return status;
 }
 
-/* The trace of a finished CSV is removed. Reports later runs, which had to use other names.
+/* A trace is removed once its CSV is complete. Reports later runs, which had to use other names.
  */
 static int report_finished(const char *csv)
 {

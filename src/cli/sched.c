@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.c: messages and names for src/sched/. Failures are reported, and affect neither the program
- * nor the status.
+ * sched.c: messages and names for src/sched/. Failures are reported, and do not affect the program
+ * or the status.
  */
 #include "cli/sched.h"
 
@@ -20,7 +20,7 @@
 /* ---- Recording ---------------------------------------------------------------------------------
  */
 
-/* -1000 if it cannot be read. */
+/* Returns -1000 if it cannot be read. */
 static int paranoid_level(void)
 {
     FILE *stream = fopen("/proc/sys/kernel/perf_event_paranoid", "r");

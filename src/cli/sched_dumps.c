@@ -2,7 +2,7 @@
  *
  * sched_dumps.c: watches the directory of dumps, whose files get their names when they are
  * complete. A name proves nothing about a file's contents: src/sched/ reads only files of the
- * caller, and writes only next to dumps of threads that it knows.
+ * caller, and writes only next to dumps of threads that were recorded.
  */
 #include "cli/sched_dumps.h"
 
@@ -49,7 +49,7 @@ static void take_dump(struct cli_sched_dumps *dumps, const char *name)
     free(path);
 }
 
-/* Returns whether there were any. */
+/* Returns whether there were any dumps. */
 static int take_names(struct cli_sched_dumps *dumps)
 {
     _Alignas(struct inotify_event) char bytes[16384];
@@ -132,7 +132,7 @@ void cli_sched_dumps_end(struct cli_sched_dumps *dumps)
     if (!dumps->is_running)
         return;
     ssize_t put = write(dumps->stop, &one, sizeof one);
-    (void)put; /* a 64-bit counter always has room */
+    (void)put; /* a 64-bit counter cannot overflow here */
     pthread_join(dumps->thread, NULL);
     release(dumps);
 }

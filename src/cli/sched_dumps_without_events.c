@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * sched_dumps_without_events.c: replaces sched_dumps.c if the tool is built with
- * -DPROBITY_WITHOUT_PROGRAMS: without events of the scheduler, dumps have no states.
+ * -DPROBITY_WITHOUT_PROGRAMS: without events of the scheduler, dumps have no thread states.
  */
 #include "cli/sched_dumps.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * selection.c: combines rules: first those from files, then those from options.
+ * selection.c: combines rules: first rules from files, then rules from options.
  */
 #include "cli/selection.h"
 

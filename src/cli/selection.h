@@ -14,8 +14,8 @@ struct cli_selection {
     size_t min_bytes; /* 0: any size */
 };
 
-/* Returns all rules as one text for PROBITY_SELECT, malloc'ed, or NULL without rules. Returns
- * CLI_OK, or an exit status after reporting an invalid rule or a file that cannot be read. */
+/* Sets all rules as one text for PROBITY_SELECT, malloc'ed, or NULL without rules. Returns CLI_OK,
+ * or an exit status after reporting an invalid rule or a file that cannot be read. */
 int cli_selection_text(const struct cli_command *command, const struct cli_selection *selection,
                        char **ret_text);
 

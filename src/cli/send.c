@@ -22,7 +22,7 @@ enum {
     WAIT_MS_MAX = 30000,
     CONNECT_MS = 10000,
     REQUEST_MS = 60000,
-    ANSWER_BYTES = 4096 /* the rest is ignored */
+    ANSWER_BYTES = 4096 /* anything after this is ignored */
 };
 
 struct cli_sender {
@@ -30,7 +30,7 @@ struct cli_sender {
     struct cli_curl curl;
     CURL *handle;
     struct curl_slist *headers;
-    int descriptor; /* of a file in memory */
+    int descriptor; /* descriptor of a file in memory */
     size_t posted;
     int has_failed;
     char answer[ANSWER_BYTES];
@@ -48,7 +48,7 @@ static int add_header(struct cli_sender *sender, const char *line)
     return longer != NULL;
 }
 
-/* Without an empty "Expect:", libcurl asks the server before each large request. */
+/* Without an empty "Expect:", libcurl waits for the server's consent before each large request. */
 static int make_headers(struct cli_sender *sender)
 {
     const struct cli_send_options *options = sender->options;
@@ -61,7 +61,7 @@ static int make_headers(struct cli_sender *sender)
     return is_made;
 }
 
-/* Drops excess bytes, which is not an error. */
+/* Drops excess bytes, which are not an error. */
 static size_t take_answer(char *bytes, size_t one, size_t count, void *context)
 {
     struct cli_sender *sender = context;
@@ -115,7 +115,7 @@ int cli_sender_open(const struct cli_send_options *options, struct cli_sender **
 /* ---- Sending -----------------------------------------------------------------------------------
  */
 
-/* Prints the server's answer on one line, safe for a terminal. */
+/* Prints the server's reply on one line, safe for a terminal. */
 static void fail_answer(struct cli_sender *sender, long status)
 {
     char text[200];

@@ -15,7 +15,7 @@ struct cli_send_options {
     const struct cli_command *command;
     const char *url;          /* http: or https: */
     const char *content_type; /* of requests and replies */
-    char *const *headers;     /* header lines given by the user */
+    char *const *headers;     /* header lines, given by the user */
     size_t header_count;
     /* Examines the reply to an accepted request. Returns 0, or -1 after reporting a failure. */
     int (*judge)(const struct cli_command *command, const char *url, const char *answer,

@@ -18,7 +18,7 @@ int cli_sender_open(const struct cli_send_options *options, struct cli_sender **
                     "the headers of libcurl)", options->url);
 }
 
-/* Without a sender, none of these is ever called. */
+/* Without a sender, these are never called. */
 
 int cli_sender_descriptor(const struct cli_sender *sender)
 {

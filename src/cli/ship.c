@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship.c: `probity ship`: sends traces to a ClickHouse database, and makes its tables.
+ * ship.c: `probity ship`: sends traces to a ClickHouse database and creates its tables.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_ask.c: see ship_ask.h. Whether a request is repeated is decided here, for all requests about
- * a run.
+ * ship_ask.c: see ship_ask.h. This file decides, for all requests about a run, whether to repeat
+ * them.
  */
 #include "cli/ship_ask.h"
 
@@ -18,7 +18,7 @@ enum {
     WAIT_MS = 50, /* doubled each time */
     WAIT_MS_MAX = 5000,
     WARN_MS = 5000,
-    REPLICAS_MS = 3000, /* longer than a queried replica may lag, see is_fresh */
+    REPLICAS_MS = 3000, /* longer than a replica that is queried may lag; see is_fresh */
     BLOCKS_MAX = 1 << 24,
     STATEMENT_BYTES = 320,
     ID_BYTES = 128
@@ -49,7 +49,7 @@ int cli_ship_is_passing(const struct cli_http_answer *answer)
         209, 210, /* socket timeout, network error */
         216, /* a query of this id is running */
         236, /* aborted: the server is stopping */
-        225, 242, 999, /* no ZooKeeper, and so read only */
+        225, 242, 999, /* no ZooKeeper, hence read-only */
         241, /* memory limit */
         243, /* no disk space */
         252, /* too many parts */
@@ -60,7 +60,7 @@ int cli_ship_is_passing(const struct cli_http_answer *answer)
     };
     unsigned code = cli_fleet_error_code(answer);
 
-    /* 408: a request that did not arrive in time, for example because this process was stopped. */
+    /* 408: the request did not arrive in time, for example because this process was stopped. */
     if (answer->status == 0 || answer->status == 408 || answer->status == 429 ||
         answer->status == 502 || answer->status == 503 || answer->status == 504)
         return 1;

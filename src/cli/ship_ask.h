@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_ask.h: requests about one run, repeated while the server is unreachable or busy.
+ * ship_ask.h: sends requests about one run, and repeats them while the server is unreachable or
+ * busy.
  */
 #ifndef PROBITY_CLI_SHIP_ASK_H
 #define PROBITY_CLI_SHIP_ASK_H
@@ -13,17 +14,17 @@
 #include "fleet/run.h"
 
 struct cli_ship_counts {
-    uint64_t blocks, rows, bytes; /* sent now */
-    uint64_t blocks_there;        /* not sent: the server had them */
+    uint64_t blocks, rows, bytes; /* sent by this process */
+    uint64_t blocks_there;        /* not sent, since the server had them */
     uint64_t doubts;              /* unknown outcomes that were resolved */
 };
 
 /* A claim on the server that excludes other senders of a run (ship_claim.h). */
 struct cli_ship_claim {
-    int is_held, is_lost; /* lost: another sender has it, or could have had it for a time */
+    int is_held, is_lost; /* lost: another sender has it, or may have had it for a time */
     uint64_t owner;    /* this sender */
     uint64_t since_ms; /* CLOCK_BOOTTIME before the claim was requested; 0: not trusted */
-    uint64_t heard;    /* the server's clock then, in seconds */
+    uint64_t heard;    /* server's clock at that time, in seconds */
 };
 
 struct cli_ship_send {
@@ -32,9 +33,10 @@ struct cli_ship_send {
     const char *trace; /* for messages */
     uint64_t run;
     uint64_t retry_ms; /* how long a server may be unreachable */
-    uint64_t *rows[PROBITY_FLEET_TABLES]; /* by block: rows that the server has, or must have */
+    uint64_t *rows[PROBITY_FLEET_TABLES]; /* by block: number of rows that the server has or must
+                                           * have */
     size_t known[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];
-    size_t sent[PROBITY_FLEET_TABLES];     /* blocks of the trace so far */
+    size_t sent[PROBITY_FLEET_TABLES];     /* number of blocks of the trace so far */
     struct probity_fleet_bytes bytes;      /* of a block */
     struct cli_ship_claim claim;
     struct cli_ship_counts counts;
@@ -48,15 +50,15 @@ struct cli_ship_patience {
     int is_reported;
 };
 
-/* Whether a request that failed may succeed later: the server is unreachable or busy, or runs a
- * query of this id. */
+/* Whether a request that failed may succeed later: the server is unreachable or busy, or is
+ * executing a query with this id. */
 int cli_ship_is_passing(const struct cli_http_answer *answer);
 
 /* Returns 0 after waiting, or -1 after reporting that retrying is useless. */
 int cli_ship_wait(struct cli_ship_send *send, struct cli_ship_patience *patience,
                   const struct cli_http_answer *answer);
 
-/* Both report the error and return -1. */
+/* These report the error and return -1. */
 int cli_ship_fail_memory(const struct cli_ship_send *send);
 int cli_ship_fail_answer(const struct cli_ship_send *send);
 
@@ -64,14 +66,14 @@ int cli_ship_fail_answer(const struct cli_ship_send *send);
 int cli_ship_ask(struct cli_ship_send *send, const char *sql,
                  struct probity_fleet_answer *ret_answer);
 
-/* Inserts an encoded block of rows that may be there twice, until the server has it. Reports
- * errors. Returns 0 or PROBITY_ERROR_WRITE. */
+/* Inserts an encoded block of rows that may exist twice, until the server has it. Reports errors.
+ * Returns 0 or PROBITY_ERROR_WRITE. */
 int cli_ship_insert_plain(struct cli_ship_send *send, enum probity_fleet_table_number table,
                           const struct probity_fleet_bytes *bytes);
 
-/* Waits until the server executes no insert of this run, and replicas have those that have ended:
- * the latest one may have ended just before the server was asked. Without a claim, what is counted
- * next is not relied on. Reports errors. Returns 0 or -1. */
+/* Waits until the server executes no insert of this run, and replicas have all inserts that have
+ * ended: the latest one may have ended just before the server was queried. Without a claim, the
+ * next counts are not reliable. Reports errors. Returns 0 or -1. */
 int cli_ship_settle(struct cli_ship_send *send);
 
 /* If the tables have replicas, waits until those that are queried have all earlier inserts. */
@@ -80,23 +82,23 @@ void cli_ship_await_replicas(const struct cli_ship_send *send);
 /* Sets the number of rows of a block. Reports errors. Returns 0 or -1. */
 int cli_ship_set_rows(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows);
 
-/* Counts the rows of each block of a table; is_more: keeps the blocks known before. Reports errors.
- * Returns 0 or -1. */
+/* Counts the rows of each block of a table; is_more: keeps known blocks. Reports errors. Returns 0
+ * or -1. */
 int cli_ship_count_blocks(struct cli_ship_send *send, size_t table, int is_more);
 
 /* The same for one block. */
 int cli_ship_count_block(struct cli_ship_send *send, size_t table, uint32_t block,
                          uint64_t *ret_rows);
 
-/* Counts all blocks again, keeping those that are known. Returns 0 or -1. */
+/* Counts all blocks again, keeping known ones. Returns 0 or -1. */
 int cli_ship_recount(struct cli_ship_send *send);
 
-/* Queries the latest row of the run. ret_is_there: 0 if there is none. The facts have neither path
- * nor texts. Reports errors. Returns an exit status. */
+/* Queries the latest row of the run. ret_is_there: 0 if there is none. The facts contain no path
+ * and no texts. Reports errors. Returns an exit status. */
 int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
                  struct probity_trace_facts *ret_facts, int *ret_is_there);
 
-/* Queries the server's version, as cli_fleet_connect(), but waits up to retry_ms for a server that
+/* Queries the server's version, like cli_fleet_connect(), but waits up to retry_ms while the server
  * is unreachable. */
 int cli_fleet_connect_within(struct cli_fleet *fleet, uint64_t retry_ms);
 

@@ -2,9 +2,9 @@
  *
  * ship_claim.c: excludes senders of the same run on other machines and in other directories, which
  * file locks cannot exclude. A sender writes a row, then checks whether another sender has a row
- * that is neither released nor too old. If two begin at the same time, at least one sees the
- * other's row, and gives way. The age of a row is determined by the server's clock, and the server
- * refuses a block whose claim may have expired when it arrives.
+ * that is neither released nor too old. If two begin at the same time, at least one of them sees
+ * the other's row, and gives up. The age of a row is determined by the server's clock, and the
+ * server rejects a block whose claim may have expired when it arrives.
  */
 #include "cli/ship_claim.h"
 
@@ -20,8 +20,8 @@
 #include "probity.h"
 
 /* A claim expires if it is not renewed within this time. Its sender renews it earlier, and relies
- * on it for a shorter time. The server accepts its blocks for a shorter time, too, since its clock
- * may differ from that of another server of the cluster. */
+ * on it for a shorter time. The server, too, accepts blocks only for a shorter time, since its
+ * clock may differ from that of another server of the cluster. */
 enum { LEASE_SECONDS = 60, ACCEPT_SECONDS = 45, RENEW_MS = 15000, TRUST_MS = 30000,
        HOST_BYTES = 65, SQL_BYTES = 256 };
 
@@ -41,7 +41,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* The process that holds the lock of the same ledger is the same sender: the previous process has
+/* A process that holds the lock of the same ledger is the same sender: the previous process has
  * ended. */
 static uint64_t find_owner(const struct cli_ledger *ledger)
 {
@@ -142,7 +142,8 @@ static void report_other(const struct cli_ship_send *send, const struct other *o
              LEASE_SECONDS - other->age);
 }
 
-/* is_renewal: others already see an existing claim. Returns 0, -1, or 1: another sender has it. */
+/* is_renewal: there is a claim, which others already see. Returns 0, -1, or 1 if another sender has
+ * a claim. */
 static int claim(struct cli_ship_send *send, int is_renewal, struct other *ret_other)
 {
     uint64_t now = 0, since_ms = now_ms();

@@ -19,8 +19,8 @@
 
 enum { LEDGER_BYTES_MAX = 256 << 20, NUMBERS_BYTES_MAX = 128 };
 
-/* Blocks are recorded in order, so a number that skips one was not written here. Memory is thus
- * bounded by the number of lines. */
+/* Blocks are recorded in order, so a line that skips a number was not written by this tool. This
+ * bounds memory by the number of lines. */
 static int remember(struct cli_ledger *ledger, size_t table, uint64_t block,
                     struct cli_ledger_block what)
 {
@@ -54,7 +54,7 @@ static const char *read_number(const char *at, int base, char end, uint64_t max,
     return errno == 0 && *after == end && *ret_number <= max ? after + 1 : NULL;
 }
 
-/* Lines about other databases or runs, and those that are not valid, are skipped. */
+/* Skips lines about other databases or runs, and invalid ones. */
 static int read_line(struct cli_ledger *ledger, const char *line)
 {
     uint64_t run, block, rows, checksum;
@@ -80,7 +80,8 @@ static int read_line(struct cli_ledger *ledger, const char *line)
     return 0;
 }
 
-/* A line that is too long for this database is skipped in pieces, none of which begins a line. */
+/* A line that is too long for this database is skipped in pieces, each of which does not begin a
+ * line. */
 static int read_lines(struct cli_ledger *ledger, FILE *stream, char *line, size_t room,
                       char *ret_last)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_migrate.c: the old table is renamed, and its rows are copied run by run and day by day. What
- * is missing is found by counting, so nothing has to be remembered; a day with part of a run is
- * removed from the new table, where only copies are, and copied again.
+ * ship_migrate.c: renames the old table, and copies its rows run by run and day by day. Missing
+ * rows are found by counting, so no state is needed; a day with part of a run is removed from the
+ * new table, which contains only copies, and copied again.
  */
 #include "cli/ship_migrate.h"
 
@@ -48,7 +48,7 @@ int cli_ship_put_calls_aside(const struct cli_ship_schema *schema)
 /* ---- What is missing ---------------------------------------------------------------------------
  */
 
-/* Rows that the new table would remove at once are left out. */
+/* Excludes rows that the new table would remove at once. */
 static void print_comparison(const struct cli_ship_schema *schema, char ret_sql[SQL_BYTES])
 {
     char days[64] = "";
@@ -62,8 +62,8 @@ static void print_comparison(const struct cli_ship_schema *schema, char ret_sql[
              days, probity_fleet_tables[PROBITY_FLEET_CALLS].name, days, PIECES_MAX);
 }
 
-/* Some of the pieces of which the two tables have different numbers of rows. Returns how many, or
- * -1 after reporting an error. */
+/* Finds some of the pieces of which the two tables have different numbers of rows. Returns their
+ * number, or -1 after reporting an error. */
 static int find_pieces(const struct cli_ship_schema *schema, struct piece pieces[PIECES_MAX])
 {
     char sql[SQL_BYTES];
@@ -119,7 +119,7 @@ static int copy_piece(const struct cli_ship_schema *schema, const struct piece *
     return status;
 }
 
-/* Days of which there is part of a run are removed first, so that the next round copies them. */
+/* Days with part of a run are removed first, so that the next round copies them. */
 static int copy_round(const struct cli_ship_schema *schema, const struct piece *pieces, int count)
 {
     int status = CLI_OK, has_removed = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_migrate.h: calls of schema version 2, whose table had other columns and another order.
+ * ship_migrate.h: migrates calls of schema version 2, whose table had other columns and another
+ * order.
  */
 #ifndef PROBITY_CLI_SHIP_MIGRATE_H
 #define PROBITY_CLI_SHIP_MIGRATE_H
@@ -11,7 +12,7 @@
 int cli_ship_put_calls_aside(const struct cli_ship_schema *schema);
 
 /* Copies the calls of the renamed table that the new one lacks; nothing may send calls meanwhile.
- * May be interrupted and executed again. Reports errors. Returns an exit status. */
+ * May be interrupted and repeated. Reports errors. Returns an exit status. */
 int cli_ship_copy_calls(const struct cli_ship_schema *schema);
 
 #endif

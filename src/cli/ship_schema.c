@@ -18,11 +18,12 @@ enum { CODE_UNKNOWN_TABLE = 60 };
 
 /* The tables of the database. */
 struct found {
-    unsigned version;                 /* 0: it has none of the tables */
+    unsigned version;                 /* 0: the database has none of the tables */
     int is_cluster;
-    uint64_t columns[PROBITY_FLEET_TABLES]; /* bit i: column i is there */
+    uint64_t columns[PROBITY_FLEET_TABLES]; /* bit i: column i exists */
     int is_table[PROBITY_FLEET_TABLES];
-    int has_old_calls, must_rename; /* calls of version 2: under another name; under their own */
+    int has_old_calls, must_rename; /* calls of version 2: under another name; under the original
+                                     * name */
     unsigned tables_made, columns_made;
 };
 
@@ -68,7 +69,7 @@ static int is_text(const char *text, size_t length, const char *expected, size_t
     return length == expected_length && memcmp(text, expected, length) == 0;
 }
 
-/* PROBITY_FLEET_TABLES: none of these. */
+/* PROBITY_FLEET_TABLES: a table that is none of these. */
 static size_t table_at(const char *name, size_t length)
 {
     size_t i = 0;
@@ -98,8 +99,8 @@ struct row {
 
 typedef int take_row(const struct cli_fleet *fleet, const struct row *row, struct found *found);
 
-/* Takes rows until one is about a table of ours. Returns 0 after the last, or if the answer is
- * invalid. */
+/* Reads rows up to one about a table of this schema. Returns 0 after the last row, or if the reply
+ * is invalid. */
 static int next_row(struct probity_fleet_answer *answer, struct row *ret_row)
 {
     while (!probity_fleet_answer_is_over(answer)) {
@@ -197,7 +198,7 @@ static int find_tables(struct cli_fleet *fleet, struct found *found)
                     "database = currentDatabase() AND name LIKE 'probity\\_%'", take_table, found);
 }
 
-/* Calls have other columns since version 3, the first of which that is new is at_ns. */
+/* Calls have other columns since version 3; the first new one is at_ns. */
 static int find_old_calls(struct cli_fleet *fleet, struct found *found)
 {
     const struct probity_fleet_table *table = &probity_fleet_tables[PROBITY_FLEET_CALLS];

@@ -17,13 +17,13 @@ struct cli_ship_schema {
 /* Prints the statements for a database that has no tables yet. Returns an exit status. */
 int cli_ship_print_schema(const struct cli_ship_schema *schema);
 
-/* Creates missing tables and columns. If existing ones are incompatible, changes nothing. Reports
- * errors, and what was done. Returns an exit status. */
+/* Creates missing tables and columns. Changes nothing if existing ones are incompatible. Reports
+ * errors, and what it did. Returns an exit status. */
 int cli_ship_make_tables(const struct cli_ship_schema *schema);
 
 /* The version of the tables: the statement; the function that takes the reply, which may be an
- * error (0: there is no version); and a check that the version is the one known here. Report
- * errors. Return an exit status. */
+ * error (0: there is no version); and a check that this is the version of this tool. Report errors.
+ * Return an exit status. */
 extern const char cli_ship_version_sql[];
 int cli_ship_take_version(const struct cli_fleet *fleet, const struct cli_http_answer *answer,
                           unsigned *ret_version);

@@ -29,8 +29,8 @@
 enum {
     ID_BYTES = 128,
     TOKEN_BYTES = ID_BYTES + 20,
-    LOSSES_MAX = 16, /* of one block, each remembered by the server */
-    LATE_MAX = 2 /* after that, no deadline: sending the block just takes longer */
+    LOSSES_MAX = 16, /* losses of one block, each remembered by the server */
+    LATE_MAX = 2 /* then without a deadline: sending the block just takes longer */
 };
 
 uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_table_number table,
@@ -41,7 +41,7 @@ uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_tab
     return there > 0 ? there : cli_ledger_at(send->ledger, table, block).rows;
 }
 
-/* A database without the table answers with an error. */
+/* A database without the table replies with an error. */
 static int check_version(struct cli_ship_send *send)
 {
     struct cli_ship_patience patience = {.wait_ms = 0};
@@ -59,8 +59,8 @@ static int check_version(struct cli_ship_send *send)
                : -1;
 }
 
-/* A server without a session with ZooKeeper cannot determine whether it lags, so its answers are
- * not used: waits until it has one. */
+/* A server without a ZooKeeper session cannot determine whether it lags, so its replies are not
+ * used: waits until it has a session. */
 static int find_replicas(struct cli_ship_send *send)
 {
     const struct cli_http_answer lost = {.failure = "the server has no session with ZooKeeper"};
@@ -115,8 +115,8 @@ struct block_of {
 
 /* The token by which the server recognizes an insert: the same one from every sender, so that it
  * takes a block from one of them only. A server may remember the token of a block that it has lost:
- * it acknowledges the block and does not add it. Only then is the next token used, which is the
- * same from every sender, too. */
+ * it acknowledges the block and does not add it. Only then is the next token used, which is also
+ * the same from every sender. */
 static void make_token(char ret_token[TOKEN_BYTES], const char *id, unsigned losses)
 {
     if (losses > 0)
@@ -139,8 +139,8 @@ static int doubt(struct cli_ship_send *send, struct cli_ship_patience *patience,
     return cli_ship_hold(send) != 0 || cli_ship_settle(send) != 0 ? -1 : 0;
 }
 
-/* An insert until it is acknowledged, or the block turns out to be there: `ret_there` is its number
- * of rows, or 0 if it was not counted. Returns 0 or PROBITY_ERROR_WRITE. */
+/* Repeats an insert until it is acknowledged, or the block turns out to exist: `ret_there` is then
+ * its number of rows, or 0 if it was not counted. Returns 0 or PROBITY_ERROR_WRITE. */
 static int insert_acknowledged(struct cli_ship_send *send, struct cli_fleet_insert *insert,
                                const struct block_of *of, uint64_t *ret_there)
 {
@@ -161,7 +161,7 @@ static int insert_acknowledged(struct cli_ship_send *send, struct cli_fleet_inse
     return 0;
 }
 
-/* What became of an acknowledged insert. */
+/* Determines the outcome of an acknowledged insert. */
 static int count_after(struct cli_ship_send *send, const struct block_of *of, uint64_t *ret_there)
 {
     cli_ship_await_replicas(send);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_source.c: locks and leases of the kernel, which end with this process. One file in a
- * directory has the locks of all runs: each is a byte of it, so nothing has to be removed. The file
+ * ship_source.c: uses locks and leases of the kernel, which end with this process. One file in a
+ * directory has the locks of all runs, each on one byte, so nothing has to be removed. The file
  * remains empty.
  */
 #include "cli/ship_source.h"

@@ -8,13 +8,13 @@
 
 #include <stdint.h>
 
-/* Whether a file is probably incomplete: a process has it open for writing, as far as the system
- * reports that, or it changed less than settle_ms ago. Only useful for a trace that has no END and
+/* Whether a file is probably incomplete: a process has it open for writing, if the system can
+ * report that, or it changed less than settle_ms ago. Only useful for a trace that has no END and
  * no live program. */
 int cli_ship_is_written(const char *path, uint64_t settle_ms);
 
-/* Locks a run for one database, in the directory of this trace: other files there may be copies of
- * it. Returns a descriptor, which holds the lock until it is closed, or one of these: */
+/* Locks a run for one database in the directory of this trace, where other files may be copies of
+ * the trace. Returns a descriptor, which holds the lock until it is closed, or one of these: */
 enum { CLI_SHIP_LOCK_BUSY = -1, CLI_SHIP_LOCK_FAILED = -2 /* errno has the reason */ };
 int cli_ship_lock_run(const char *trace, const char *url, uint64_t run);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_watch.c: the parent looks at the directory once a second, starts a child for each trace that
- * is new or has changed, and starts it again, after a back-off, if it failed. Only the children
- * know what was sent, from their ledgers and the server, so the parent may be killed and restarted
+ * ship_watch.c: the parent scans the directory once a second, starts a child for each trace that is
+ * new or has changed, and restarts it, after a back-off, if it failed. Only the children keep track
+ * of what was sent, in their ledgers and on the server, so the parent may be killed and restarted
  * at any time. Children end with it.
  */
 #include "cli/ship_watch_internal.h"
@@ -24,7 +24,7 @@
 #include "reader/file.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define RETRY_NS  SECOND_NS /* of a trace that failed and has changed */
+#define RETRY_NS  SECOND_NS /* for a trace that failed and has changed */
 
 enum {
     LOOK_MS = 1000,
@@ -61,7 +61,7 @@ static struct watched *find(struct watch *watch, const char *path)
 }
 
 /* A trace that has changed is sent again, even after a failure, without back-off, because another
- * process may have copied the rest of it. */
+ * process may have copied the rest of it meanwhile. */
 static void try_again(struct watched *trace)
 {
     uint64_t soon_ns = cli_watch_now_ns() + RETRY_NS;
@@ -98,7 +98,7 @@ static int note(struct watch *watch, const char *path, const struct stat *status
     }
     trace->is_seen = 1;
     if (trace->state == WATCHED_SENDING)
-        return 0; /* the file is being sent as it was at the start */
+        return 0; /* the file is being sent in its state at the start */
     trace->device = status->st_dev;
     trace->inode = status->st_ino;
     trace->bytes = status->st_size;
@@ -156,7 +156,7 @@ static int look(struct watch *watch)
 /* ---- The lag -----------------------------------------------------------------------------------
  */
 
-/* Age of the oldest event that was not sent; for a trace that waits, the time since it began to
+/* Age of the oldest event that was not sent; for a waiting trace, the time since it began to
  * wait. */
 static uint64_t lag_seconds(const struct watch *watch, uint64_t now)
 {
@@ -177,8 +177,8 @@ static uint64_t lag_seconds(const struct watch *watch, uint64_t now)
     return most_ns / SECOND_NS;
 }
 
-/* Reports the lag once a minute while the database is behind or traces take turns, and when that is
- * over. */
+/* Reports the lag once a minute while the database lags or traces take turns, and once more when
+ * that is over. */
 static void report_lag(struct watch *watch)
 {
     uint64_t now = cli_watch_now_ns(), lag = lag_seconds(watch, now);

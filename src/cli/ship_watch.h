@@ -10,15 +10,14 @@
 
 struct cli_watch_options {
     const char *directory;
-    uint64_t disk_limit; /* bytes of traces beyond which those sent are removed; 0: none */
+    uint64_t disk_limit; /* bytes of traces above which sent ones are removed; 0: no limit */
     int once;            /* 1: end when all existing traces have been sent */
     size_t senders;      /* number of traces to send at a time */
     struct cli_fleet_options fleet;
     struct cli_shipment_options shipment; /* fleet and progress are set in each process */
 };
 
-/* Runs until a signal ends it, which may happen at any time without loss. Returns an exit
- * status. */
+/* Runs until a signal ends it, which loses nothing, at any time. Returns an exit status. */
 int cli_ship_watch(const struct cli_watch_options *options);
 
 #endif

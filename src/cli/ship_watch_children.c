@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_watch_children.c: a process for each trace that is being sent. There are at most --senders
- * of them. A trace that is being recorded would keep its process until its program ends, so if
- * others wait, some of these processes are asked to end, and their traces then wait in turn:
+ * ship_watch_children.c: runs a process for each trace that is being sent, at most --senders of
+ * them. A trace that is being recorded would keep its process until its program ends, so if other
+ * traces wait, some of these processes are requested to end, and their traces then wait in turn:
  *
  *     waits ──► is sent ──ended──► sent ──changed──► waits
  *       ▲          │
@@ -77,7 +77,7 @@ static int send_one(const struct watch *watch, const struct watched *trace)
 
     options.fleet = &fleet;
     options.progress = &watch->progress[trace->slot];
-    options.progress->pending_ns = cli_ship_now_ns(); /* in case the server is unreachable */
+    options.progress->pending_ns = cli_ship_now_ns(); /* if the server is unreachable */
     if (status == CLI_OK)
         status = cli_fleet_connect_within(&fleet, options.retry_ms);
     options.progress->pending_ns = 0;
@@ -132,8 +132,8 @@ static struct watched *next_due(const struct watch *watch, uint64_t now_ns)
     return next;
 }
 
-/* A turn begins when a child has read what was sent before. The longer that took, the longer it
- * is. */
+/* A turn begins when a child has read what was sent before. The longer that took, the longer the
+ * turn is. */
 static int is_turn_over(const struct watch *watch, const struct watched *trace, uint64_t now_ns)
 {
     const struct cli_shipment_progress *progress = &watch->progress[trace->slot];
@@ -147,7 +147,7 @@ static int is_turn_over(const struct watch *watch, const struct watched *trace, 
     return now_ns - turn_ns >= wanted_ns;
 }
 
-/* Asks as many children to end as there are traces waiting. */
+/* Requests as many children to end as there are traces waiting. */
 static void make_room(struct watch *watch, uint64_t now_ns)
 {
     size_t wanted = 0;
@@ -194,8 +194,8 @@ static void take_sent(struct watch *watch, struct watched *trace, int status)
 
     trace->failures = trace->postponed = 0;
     watch->worst = status != CLI_OK ? status : watch->worst;
-    /* A trace is sent again if it was replaced or has grown: checking what was sent before is
-     * cheap. */
+    /* A trace is sent again if it was replaced or has grown: checking what was sent before takes
+     * little time. */
     if (lstat(trace->path, &now) == 0 && cli_watch_is_as_started(trace, &now))
         trace->state = WATCHED_SENT;
 }

@@ -22,19 +22,19 @@ enum watched_state {
 struct watched {
     char *path;
     enum watched_state state;
-    int is_seen; /* in the latest look */
+    int is_seen; /* in the latest scan */
     int is_kept; /* it could not be removed */
     dev_t device;
     ino_t inode;
     off_t bytes;
-    struct timespec changed; /* these as of the latest scan; below, as of its latest start */
+    struct timespec changed; /* as of the latest scan; those below as of its latest start */
     off_t sent_bytes;
     struct timespec sent_changed;
     pid_t child;
     unsigned failures;
     unsigned postponed;  /* number of times since it was sent or failed */
-    uint64_t again_ns;   /* WAITS: the time from which it may be sent */
-    uint64_t started_ns; /* SENDING */
+    uint64_t again_ns;   /* WATCHED_WAITS: the time from which it may be sent */
+    uint64_t started_ns; /* WATCHED_SENDING */
     size_t slot;         /* of its child's progress */
 };
 
@@ -46,14 +46,14 @@ struct watch {
     struct cli_shipment_progress *progress; /* of `senders` children, shared with them */
     uint8_t *used;                          /* 1 for each that is in use */
     uint64_t reported_ns;
-    int is_over_limit; /* and that was reported */
+    int is_over_limit; /* and this was reported */
     int is_behind;
-    int is_taking_turns; /* traces wait for others that are followed */
+    int is_taking_turns; /* traces wait for others, which are being recorded */
     int worst; /* exit status of the children that sent a trace */
 };
 
-/* Notes which children have ended, and starts those that are due; if there are too many, asks some
- * that follow a trace to end. */
+/* Collects children that have ended, and starts those that are due; if there are too many, requests
+ * some that follow a trace to end. */
 void cli_watch_take_ends(struct watch *watch);
 void cli_watch_start_all(struct watch *watch);
 
@@ -63,7 +63,7 @@ int cli_watch_is_as_started(const struct watched *trace, const struct stat *now)
 /* Whether a trace is waiting for a child now. */
 int cli_watch_is_due(const struct watched *trace, uint64_t now_ns);
 
-/* Removes traces that were sent, if there are too many bytes of them. */
+/* Removes sent traces if they have too many bytes. */
 void cli_watch_keep_limit(struct watch *watch);
 
 /* CLOCK_MONOTONIC. */

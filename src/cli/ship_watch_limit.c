@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_watch_limit.c: removes the oldest traces that were sent, if the directory has more than
- * --disk-limit.
+ * ship_watch_limit.c: removes the oldest sent traces if the directory exceeds --disk-limit.
  */
 #include "cli/ship_watch_internal.h"
 
@@ -18,7 +17,8 @@ static int is_older(const struct watched *a, const struct watched *b)
                                                   : a->changed.tv_nsec < b->changed.tv_nsec;
 }
 
-/* A file next to a trace with this ending. Returns its malloc'ed path, or NULL if there is none. */
+/* Returns the malloc'ed path of a file next to a trace with this ending, or NULL if there is
+ * none. */
 static char *beside(const struct watched *trace, const char *ending)
 {
     char *path;
@@ -31,7 +31,7 @@ static char *beside(const struct watched *trace, const char *ending)
     return NULL;
 }
 
-/* Its thread states are in a separate file, which is not sent, so such a trace is kept. */
+/* Thread states are in a separate file, which is not sent, so a trace that has them is kept. */
 static struct watched *oldest_sent(struct watch *watch)
 {
     struct watched *oldest = NULL;

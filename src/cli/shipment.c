@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shipment.c: events of one trace become rows, which are sent. If the server turns out to have lost
- * blocks, the trace is read and they are sent again.
+ * shipment.c: turns events of one trace into rows and sends them. If the server turns out to have
+ * lost blocks, reads the trace again and sends them again.
  */
 #include "cli/shipment.h"
 
@@ -30,13 +30,13 @@ struct shipment {
     struct cli_ledger ledger;
     struct cli_ship_send send;
     struct probity_fleet_run run;
-    int is_there; /* everything was sent before */
+    int is_there; /* everything had already been sent */
     int is_live;  /* was being recorded when it was opened */
     enum cli_shipment_outcome outcome;
     uint64_t flushed_ns, latest_ns; /* time of the latest flush; of the latest event */
 };
 
-/* An error of the sender was reported where it happened. */
+/* The sender has reported its error. */
 static int fail_send(const struct shipment *shipment, int error)
 {
     return error == PROBITY_ERROR_WRITE
@@ -112,7 +112,7 @@ static int put_hit_probes(struct shipment *shipment, struct sites_put *put)
     return error;
 }
 
-/* Sends the sites that are compiled in, and the probes that were hit. */
+/* Sends the sites that are compiled in and the probes that were hit. */
 static int put_sites(struct shipment *shipment)
 {
     struct sites_put put = {.batch.table = &probity_fleet_tables[PROBITY_FLEET_SITES],
@@ -163,7 +163,7 @@ static void set_pending(const struct shipment *shipment, uint64_t ns)
         __atomic_store_n(&progress->pending_ns, ns, __ATOMIC_RELAXED);
 }
 
-/* Whether another trace waits for this process to end. */
+/* Whether another trace is waiting for this process to end. */
 static int must_make_room(const struct shipment *shipment)
 {
     struct cli_shipment_progress *progress = shipment->options->progress;
@@ -171,7 +171,7 @@ static int must_make_room(const struct shipment *shipment)
     return progress != NULL && __atomic_load_n(&progress->must_make_room, __ATOMIC_RELAXED);
 }
 
-/* The new part begins when there is nothing left to read, or when something is sent. */
+/* The new part begins when nothing is left to read, or when something is sent. */
 static void begin_turn(const struct shipment *shipment, int waits)
 {
     struct cli_shipment_progress *progress = shipment->options->progress;
@@ -235,8 +235,8 @@ static int look_up(struct shipment *shipment, int waits)
     return flush(shipment);
 }
 
-/* Takes all events, including those that a live program has yet to record, unless another trace
- * waits. Returns 0 or an error. */
+/* Takes all events, including those that a live program records later, unless another trace is
+ * waiting. Returns 0 or an error. */
 static int put_events(struct shipment *shipment)
 {
     const struct probity_event *event;
@@ -258,7 +258,7 @@ static int put_events(struct shipment *shipment)
     return error;
 }
 
-/* The bytes of a trace are complete only without a spool. */
+/* The bytes of a trace are complete only if there is no spool. */
 static int check_records(const struct shipment *shipment)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
@@ -279,7 +279,7 @@ static int put_rest(struct shipment *shipment)
 
     if (error != 0)
         return error;
-    /* Its program may have been killed since it was opened. */
+    /* The trace's program may have been killed since the trace was opened. */
     if (check_records(shipment) != CLI_OK)
         return PROBITY_ERROR_WRITE;
     if (shipment->run.detail == PROBITY_FLEET_DETAIL_RECORDS)
@@ -371,7 +371,7 @@ static int send_trace(struct shipment *shipment)
 }
 
 /* Whether the run that was sent as complete is this trace, or the complete trace of which this is
- * an unfinished copy. A trace that was recovered after it was sent does not count as complete. */
+ * an incomplete copy. A trace that was recovered after it was sent does not count as complete. */
 static int is_as_sent(const struct probity_trace_facts *sent,
                       const struct probity_trace_facts *facts)
 {
@@ -437,7 +437,7 @@ static int send_all(struct shipment *shipment, char *path)
 }
 
 /* The rows of a partial trace are not the first rows of the whole trace: its last calls are in
- * progress, and its clock conversion is less accurate. So a trace that will grow must not be
+ * progress, and its clock conversion is less accurate. So a trace that is still growing must not be
  * sent. */
 static int wait_for_writer(struct shipment *shipment, const char *path)
 {
@@ -459,7 +459,7 @@ static int wait_for_writer(struct shipment *shipment, const char *path)
                                                 "ended", path);
 }
 
-/* If there is no lock, as in a directory that is not writable, only the server is queried. */
+/* Without a lock, as in a directory that is not writable, only the server is queried. */
 static int lock_run(struct shipment *shipment, const char *path, int *ret_lock)
 {
     const struct cli_shipment_options *options = shipment->options;

@@ -8,11 +8,11 @@
 
 #include "cli/ship_send.h"
 
-/* Progress, for a process that watches this one. */
+/* Progress, for a parent process that watches this one. */
 struct cli_shipment_progress {
     uint64_t pending_ns; /* CLOCK_REALTIME of the oldest event that was not sent; 0: none */
-    uint64_t turn_ns; /* CLOCK_MONOTONIC when the part sent before had been read; 0: not yet */
-    int must_make_room; /* set by that process: end when all rows so far have been sent */
+    uint64_t turn_ns; /* CLOCK_MONOTONIC when everything sent before was read; 0: not yet */
+    int must_make_room; /* set by the parent: end when all rows so far were sent */
 };
 
 struct cli_shipment_options {
@@ -21,9 +21,10 @@ struct cli_shipment_options {
     enum probity_fleet_detail detail;
     uint32_t block_rows;
     uint64_t retry_ms;
-    uint64_t flush_ms; /* of a live trace: time after which rows are sent in any case */
-    struct cli_shipment_progress *progress; /* NULL: no process watches, and nothing is postponed */
-    uint64_t settle_ms; /* time for which a trace without an END must be unchanged to be sent */
+    uint64_t flush_ms; /* for a live trace: time after which rows are sent in any case */
+    struct cli_shipment_progress *progress; /* NULL: no parent watches, and nothing is postponed */
+    uint64_t settle_ms; /* a trace without an END must be unchanged for this time before it is
+                         * sent */
 };
 
 enum cli_shipment_outcome {
@@ -40,13 +41,13 @@ struct cli_shipment_result {
     enum cli_shipment_outcome outcome;
 };
 
-/* Sends a trace; one that is being recorded, until its end. Reports errors. Returns an exit status;
+/* Sends a trace; if it is being recorded, until its end. Reports errors. Returns an exit status;
  * the result is valid unless it is CLI_FAILURE. */
 int cli_shipment_run(const struct cli_shipment_options *options, char *path,
                      struct cli_shipment_result *ret_result);
 
 /* In shipment_records.c: puts the bytes of a trace, block by block. facts: of this trace. Returns
- * 0, the result of `take` (fleet/output.h), or an error as probity_reader_open(). */
+ * 0, the result of `take` (fleet/output.h), or an error, the same as probity_reader_open(). */
 struct probity_fleet_rows;
 int cli_shipment_put_records(struct probity_fleet_rows *rows,
                              const struct probity_trace_facts *facts);

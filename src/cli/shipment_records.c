@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shipment_records.c: a trace's bytes as rows, one for each of its blocks, so that a file with the
- * same bytes can be made from them. Damaged parts are sent unchanged.
+ * shipment_records.c: writes a trace's bytes as rows, one for each of its blocks, from which a file
+ * with the same bytes can be made. Damaged parts are sent unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ enum { PIECE_BYTES_MAX = PROBITY_BLOCK_PAYLOAD_MAX + PROBITY_BLOCK_HEADER_BYTES 
 struct records {
     struct probity_fleet_rows *rows;
     struct probity_range range;
-    uint64_t place; /* everything before it was written */
+    uint64_t place; /* everything before this offset was written */
     uint8_t *bytes;
 };
 
@@ -29,7 +29,7 @@ static int read_piece(const struct records *records, uint64_t bytes)
     ssize_t got = probity_range_read(&records->range, records->bytes, bytes, records->place);
 
     if (got >= 0 && (uint64_t)got < bytes)
-        errno = ESTALE; /* it has become shorter */
+        errno = ESTALE; /* the file has become shorter */
     return got >= 0 && (uint64_t)got == bytes ? 0 : PROBITY_ERROR_READ;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * signatures.h: signatures of C functions from DWARF, because compilers record none for C.
+ * signatures.h: signatures of C functions from DWARF, because compilers record no signatures for C
+ * in the trace.
  */
 #ifndef PROBITY_CLI_SIGNATURES_H
 #define PROBITY_CLI_SIGNATURES_H
@@ -12,7 +13,7 @@
 const char *cli_signature(struct symbols *symbols, const struct probity_reader *reader,
                           const struct probity_function *function);
 
-/* Fills in missing signatures of functions, valid until symbols is closed. */
+/* Fills in missing signatures of functions; valid until symbols is closed. */
 void cli_signatures_find(struct symbols *symbols, const struct probity_reader *reader,
                          struct probity_report_function *functions, size_t count);
 

@@ -23,7 +23,7 @@ struct snapshot_call {
     int force;
 };
 
-/* The trace of a recording process. malloc'ed. */
+/* Returns the trace of a recording process. malloc'ed. */
 static int find_trace(const char *target, char **ret_path, char ret_program[65])
 {
     struct probity_spools_entry entry = {.trace_path = NULL};
@@ -45,7 +45,7 @@ static int find_trace(const char *target, char **ret_path, char ret_program[65])
     return status;
 }
 
-/* The trace's name without its directory and extension, with "-%i.probity". malloc'ed. */
+/* Returns the trace's name without directory and extension, with "-%i.probity". malloc'ed. */
 static char *default_name(const char *trace)
 {
     const char *slash = strrchr(trace, '/'), *name = slash != NULL ? slash + 1 : trace;
@@ -124,7 +124,7 @@ static int snapshot(struct snapshot_call *call, const char *trace)
     return status;
 }
 
-/* %n and %p are not allowed: the program of a process is unknown until its spool is found. */
+/* %n and %p are not allowed: a process's program is unknown until its spool is found. */
 static int check_name(const struct snapshot_call *call)
 {
     struct probity_condition_error error;

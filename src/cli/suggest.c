@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * suggest.c: compares words by the number of letters that were added, left out, replaced, or
- * swapped with the next one.
+ * swapped with their neighbors.
  */
 #include "cli/suggest.h"
 
@@ -74,7 +74,7 @@ void cli_nearest_take(struct cli_nearest *nearest, const char *word, size_t leng
     size_t errors = distance(word, length, candidate, bytes);
     if (errors > suggestion.least)
         return;
-    /* Of equally similar words, the first by name, so that the order of candidates does not
+    /* Of equally similar words, chooses the first by name, so that the order of candidates does not
      * matter. */
     if (nearest->best[0] != '\0' &&
         (errors > nearest->errors ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * suggest.h: finds the word that was probably meant by a mistyped one.
+ * suggest.h: finds the word that a mistyped one probably meant.
  */
 #ifndef PROBITY_CLI_SUGGEST_H
 #define PROBITY_CLI_SUGGEST_H
@@ -12,10 +12,10 @@ enum { CLI_SUGGEST_BYTES = 32 };
 struct cli_suggestion {
     const char *word; /* as typed */
     size_t length, least;
-    const char *best; /* of the candidates so far, if one is similar enough; or NULL */
+    const char *best; /* best candidate so far, if similar enough, or NULL */
 };
 
-/* The same for candidates that are not kept in memory: `best` is a copy, or empty. All zero: no
+/* The same for candidates that do not stay in memory: `best` is a copy, or empty. All zero: no
  * candidate yet. */
 struct cli_nearest {
     size_t errors;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * terminal.c: the terminal of a command that redraws its screen. Signals are read from a
- * descriptor, so that none arrives between two steps of taking over the terminal.
+ * descriptor, so that none interrupts setting up the terminal.
  */
 #include "cli/terminal.h"
 
@@ -13,7 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* Alternate screen, no cursor, no line wrapping; and back. */
+/* Alternate screen, no cursor, no line wrapping; and the reverse. */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l\033[?7l\033[2J"
 #define SCREEN_END "\033[?7h\033[?25h\033[?1049l"
 #define SCREEN_TOP "\033[H"
@@ -84,7 +84,7 @@ int cli_terminal_open(struct cli_terminal *ret_terminal)
     return 1;
 }
 
-/* Stops as if the signal had not been caught, with the terminal restored; returns once it is
+/* Stops as if the signal had not been caught, with the terminal restored; returns once
  * continued. */
 static void suspend(struct cli_terminal *terminal)
 {

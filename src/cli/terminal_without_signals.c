@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * terminal_without_signals.c: replaces terminal.c if the tool is built with
- * -DPROBITY_WITHOUT_SIGNALS: there is no screen, so that `probity top` prints one table after the
- * other.
+ * -DPROBITY_WITHOUT_SIGNALS: there is no screen, so `probity top` prints one table after another.
  */
 #include "cli/terminal.h"
 

@@ -17,7 +17,8 @@
 /* ---- Numbers with units ------------------------------------------------------------------------
  */
 
-/* A decimal fraction times scale, without floating-point rounding. Returns its end, or NULL. */
+/* Parses a decimal fraction, multiplied by scale, without floating-point rounding. Returns its end,
+ * or NULL. */
 static const char *parse_decimal(const char *text, uint64_t scale, uint64_t *ret_value)
 {
     char *end;
@@ -53,7 +54,7 @@ int cli_parse_duration(const char *text, uint64_t *ret_ns)
     return -1;
 }
 
-/* "50%" of the recording. */
+/* Parses "50%" of the recording. */
 static int parse_share(const char *text, const struct cli_time_span *span, uint64_t *ret_ns)
 {
     enum { WHOLE = 100 };
@@ -63,7 +64,7 @@ static int parse_share(const char *text, const struct cli_time_span *span, uint6
     if (end == NULL || strcmp(end, "%") != 0 || share > WHOLE * SECOND)
         return -1;
     uint64_t ns = span->end_ns - span->start_ns;
-    /* In two steps, because the product may not fit: whole parts, then the rest. */
+    /* In two steps, because the product may not fit: whole parts, then the remainder. */
     uint64_t part = ns / (WHOLE * SECOND), rest = ns % (WHOLE * SECOND);
     *ret_ns = span->start_ns + part * share +
               (uint64_t)((long double)rest * (long double)share / (long double)(WHOLE * SECOND));
@@ -73,7 +74,8 @@ static int parse_share(const char *text, const struct cli_time_span *span, uint6
 /* ---- Dates -------------------------------------------------------------------------------------
  */
 
-/* Two digits from least to most, after a separator unless it is 0. Returns their end, or NULL. */
+/* Parses two digits from least to most, after a separator unless that is 0. Returns their end, or
+ * NULL. */
 static const char *parse_field(const char *text, char separator, int least, int most,
                                int *ret_value)
 {
@@ -85,7 +87,8 @@ static const char *parse_field(const char *text, char separator, int least, int 
     return *ret_value >= least && *ret_value <= most ? text + 2 : NULL;
 }
 
-/* "Z", " UTC", "+01:00" or nothing. Returns its end, or NULL; *ret_has_zone 0: local time. */
+/* Parses "Z", " UTC", "+01:00" or nothing. Returns its end, or NULL; *ret_has_zone 0: local
+ * time. */
 static const char *parse_zone(const char *text, int *ret_has_zone, int *ret_seconds)
 {
     int sign = *text == '-' ? -1 : 1, hours = 0, minutes = 0;
@@ -105,7 +108,7 @@ static const char *parse_zone(const char *text, int *ret_has_zone, int *ret_seco
     return text;
 }
 
-/* Time of day after a date, with a fraction of the seconds. Returns its end, or NULL. */
+/* Parses the time of day after a date, with a fraction of the seconds. Returns its end, or NULL. */
 static const char *parse_time_of_day(const char *text, struct tm *date, uint64_t *ret_ns)
 {
     if (*text != 'T' && *text != ' ')
@@ -150,7 +153,7 @@ static int parse_date(const char *text, uint64_t *ret_ns)
     if (time < 0 || (int64_t)time < seconds)
         return -1;
     *ret_ns = (uint64_t)((int64_t)time - (has_zone ? seconds : 0)) * SECOND + ns;
-    return date.tm_mon == month - 1 ? 0 : -1; /* such as February 30 */
+    return date.tm_mon == month - 1 ? 0 : -1; /* detects dates such as February 30 */
 }
 
 /* ---- Times -------------------------------------------------------------------------------------
@@ -179,7 +182,7 @@ int cli_parse_time(const char *text, const struct cli_time_span *span, uint64_t 
         return -1;
     if (*text == '@')
         *ret_ns = ns;
-    else if (*text == '-') /* before the start is the start */
+    else if (*text == '-') /* a time before the start becomes the start */
         *ret_ns = ns < span->end_ns - span->start_ns ? span->end_ns - ns : span->start_ns;
     else
         *ret_ns = ns <= UINT64_MAX - span->start_ns ? span->start_ns + ns : UINT64_MAX;
@@ -204,7 +207,7 @@ int cli_parse_range(const struct cli_command *command, const struct cli_range *r
     return CLI_OK;
 }
 
-/* A dump has records of only a part of the recording. Returns whether all traces are dumps and none
+/* A dump has records of only part of the recording. Returns whether all traces are dumps and none
  * has records in the range. */
 static int warn_outside_dumps(const struct cli_command *command,
                               const struct probity_reader *reader, uint64_t from_ns,
@@ -242,7 +245,7 @@ void cli_warn_outside(const struct cli_command *command, const struct probity_re
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
         is_after &= facts->state != PROBITY_TRACE_LIVE;
         if (facts->info.flags & PROBITY_INFO_PROFILE)
-            return; /* has no times */
+            return; /* the recording has no times */
     }
     if (warn_outside_dumps(command, reader, from_ns, to_ns) || span.end_ns <= span.start_ns ||
         !(is_before || is_after))

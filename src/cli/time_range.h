@@ -13,7 +13,7 @@
 
 /* A recording, in ns of CLOCK_REALTIME. */
 struct cli_time_span {
-    uint64_t start_ns, end_ns; /* end: 1 ns after the last record, or start */
+    uint64_t start_ns, end_ns; /* end_ns: 1 ns after the last record, or start_ns */
 };
 
 /* From the earliest start of the traces to their last record. */
@@ -27,18 +27,18 @@ int cli_parse_time(const char *text, const struct cli_time_span *span, uint64_t 
 /* Parses "1.5" or "20ms" to ns. Returns 0 or -1. */
 int cli_parse_duration(const char *text, uint64_t *ret_ns);
 
-/* As given by --since and --until. */
+/* The values of --since and --until. */
 struct cli_range {
     const char *from, *to; /* NULL: unbounded */
 };
 
-/* 0 for a bound that is not set. Returns CLI_OK, or CLI_USAGE if a time is invalid or the range is
+/* Sets 0 for a missing bound. Returns CLI_OK, or CLI_USAGE if a time is invalid or the range is
  * empty. */
 int cli_parse_range(const struct cli_command *command, const struct cli_range *range,
                     const struct probity_reader *reader, uint64_t *ret_from_ns,
                     uint64_t *ret_to_ns);
 
-/* Warns if a range (0: unbounded) ends before the recording begins or begins after its end. */
+/* Warns if a range (0: unbounded) ends before the recording begins or begins after it ends. */
 void cli_warn_outside(const struct cli_command *command, const struct probity_reader *reader,
                       uint64_t from_ns, uint64_t to_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * triggers.c: checks conditions and limits of dumps before the program runs or is asked to record,
- * because the library can only refuse to record.
+ * triggers.c: checks conditions and limits of dumps before the program runs or a request is sent to
+ * it, because the library can only reject the request.
  */
 #include "cli/triggers.h"
 
@@ -75,7 +75,7 @@ static int join_when(const struct cli_command *command, struct cli_triggers *tri
     return CLI_OK;
 }
 
-/* The column refers to the value. */
+/* The column is relative to the value. */
 static int check_dumps(const struct cli_command *command, const char *option, const char *name,
                        const char *value)
 {
@@ -100,7 +100,7 @@ int cli_triggers_check_dumps(const struct cli_command *command, const char *name
     return check_dumps(command, name, name, value);
 }
 
-/* Adds one setting after checking it. */
+/* Checks one setting and adds it. */
 static int add_setting(const struct cli_command *command, struct cli_triggers *triggers,
                        const char *option, const char *name, const char *value)
 {

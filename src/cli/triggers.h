@@ -13,7 +13,7 @@
 struct cli_triggers {
     const char *ring, *before, *after, *at_most, *keep, *limit;
     struct cli_patterns when;
-    const char *names; /* pattern of dumps; NULL: next to the trace */
+    const char *names; /* pattern of the dumps' names; NULL: next to the trace */
     char *conditions;  /* for PROBITY_WHEN, or NULL */
     char *settings;    /* for PROBITY_DUMPS, or NULL */
 };
@@ -48,13 +48,13 @@ struct cli_triggers {
      .help = "limit the total size of the dumps of a process to BYTES (default: 1G)",              \
      CLI_TEXT(CALL, MEMBER.limit)}
 
-/* How many variables cli_triggers_put() appends at most. */
+/* Maximum number of variables that cli_triggers_put() appends. */
 enum { CLI_TRIGGER_VARIABLES = 4 };
 
-/* Whether -o names dumps and not the trace: if it has %i. */
+/* Whether -o names dumps, not the trace: if it contains %i. */
 int cli_triggers_is_pattern(const char *out);
 
-/* Checks the options, and makes the texts. mode, writer: as given, or NULL. Returns CLI_OK, or a
+/* Checks the options and makes the texts. mode, writer: as given, or NULL. Returns CLI_OK, or a
  * status after reporting the error. */
 int cli_triggers_check(const struct cli_command *command, struct cli_triggers *triggers,
                        const char *mode, const char *writer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wait_symbols.c: symbols of data and code, with lines if there is debugging information.
+ * wait_symbols.c: looks up symbols of data and code, with lines if there is debugging information.
  */
 #include "cli/wait_symbols.h"
 

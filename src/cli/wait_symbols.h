@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wait_symbols.h: names of locks by the symbols of the program's files, for commands about waiting.
+ * wait_symbols.h: names locks after the symbols of the program's files, for commands about waiting.
  */
 #ifndef PROBITY_CLI_WAIT_SYMBOLS_H
 #define PROBITY_CLI_WAIT_SYMBOLS_H

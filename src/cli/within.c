@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * within.c: follows the calls of each thread, and counts the open ones that match. Events are
- * wanted while there is one. Used by the thread that takes the reader's events.
+ * wanted while any is open. Used by the thread that takes the reader's events.
  */
 #include "cli/within.h"
 
@@ -14,7 +14,7 @@
 struct of_thread {
     uint32_t open;  /* calls that match */
     uint32_t above; /* open calls around the outermost of them */
-    uint64_t since_ns, until_ns; /* of the latest outermost one; UINT64_MAX: it is open */
+    uint64_t since_ns, until_ns; /* of the latest outermost call; UINT64_MAX: it is open */
 };
 
 struct cli_within {
@@ -23,7 +23,7 @@ struct cli_within {
     struct of_thread *threads; /* by slot */
     uint32_t thread_count;
     struct probity_event replaced;
-    char matches, differs; /* once a function was compared, its scopes refer to one of these */
+    char matches, differs; /* once a function was compared, its scopes point to one of these */
     uint8_t payload[4];
 };
 
@@ -96,7 +96,7 @@ static int is_of_call(const struct probity_event *event)
 }
 
 /* Called at the leave of a function that encloses the matching calls, if their own ends are
- * missing: all calls that were passed on end here. */
+ * missing: ends all calls that were passed on. */
 static const struct probity_event *as_unwound(struct cli_within *within,
                                               const struct probity_event *event)
 {

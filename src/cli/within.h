@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * within.h: --function for commands that pass events on: only calls of the functions that match,
- * and the events of their threads during these calls. For commands that need all events, it shows
- * whether something happened in such a call.
+ * within.h: --function for commands that pass on events: passes on only calls of matching
+ * functions, and the events of their threads during these calls. For commands that need all events,
+ * determines whether something happened in such a call.
  */
 #ifndef PROBITY_CLI_WITHIN_H
 #define PROBITY_CLI_WITHIN_H
@@ -12,12 +12,12 @@
 
 struct cli_within;
 
-/* The patterns must live as long. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* The patterns must stay valid. Returns 0 or PROBITY_ERROR_MEMORY. */
 int cli_within_open(struct cli_patterns *patterns, struct cli_within **ret_within);
 
 /* Takes the next event in time order. Returns 1 if it is wanted, 0, or PROBITY_ERROR_MEMORY.
- * Declarations, and events that concern all threads, are wanted. *event is replaced, until the next
- * call, if it ends matching calls as well as calls around them. */
+ * Declarations, and events that concern all threads, are wanted. If the event ends matching calls
+ * as well as calls around them, *event is replaced until the next call. */
 int cli_within_put(struct cli_within *within, const struct probity_event **event);
 
 /* Whether a call of a matching function was open in a thread at a time since its latest outermost

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * embed.c: the public control functions, and the actions at load and at exit. The constructor runs
- * before the program's own, the destructor after them; records are safe without either.
+ * before the program's constructors, and the destructor after its destructors; records before the
+ * one and after the other are safe.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,7 +27,7 @@
 #include "runtime/thread.h"
 #include "runtime/wake.h"
 
-/* Before every constructor and after every destructor of default priority. */
+/* Runs before every constructor and after every destructor of default priority. */
 enum { FIRST_PRIORITY = 101 };
 
 static void lock(struct probity_session *session, struct probity_os_signals *ret_before)
@@ -59,7 +60,7 @@ static int stop(uint32_t reason)
     return result;
 }
 
-/* Makes probity_level_get() return these levels before recording begins. */
+/* Makes probity_level_get() return the levels of PROBITY_LEVEL before recording begins. */
 static void ask_for_levels(void)
 {
     const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_LEVEL");
@@ -76,8 +77,8 @@ static int is_named(const char *variable)
     return value != NULL && value[0] != 0;
 }
 
-/* Whether recording starts at the first record instead of now: a program without any leaves no
- * trace. */
+/* Returns whether recording starts at the first record instead of now: then a program without
+ * records leaves no trace. */
 static int starts_at_first_record(void)
 {
     const char *start = probity_os_is_privileged() ? NULL : getenv("PROBITY_START");
@@ -99,7 +100,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
 
     int saved = errno;
     if (!probity_thread_is_ready())
-        return; /* not reached by probes: the other copy records */
+        return; /* this copy of the library is not used: another one records */
     int is_asked_for = is_named("PROBITY_OUT") || is_named("PROBITY_LOG") ||
                        is_named("PROBITY_SUMMARY") ||
                        (getenv("PROBITY_LOG") == NULL && probity_settings_log_default() != NULL);
@@ -113,7 +114,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     probity_control_page_begin();
     if (!is_asked_for) {
         probity_active =
-            probity_is_recording(); /* an even earlier constructor may have started it */
+            probity_is_recording(); /* an even earlier constructor may have started recording */
         if (!probity_active)
             probity_levels_end();
         return;
@@ -158,7 +159,7 @@ PROBITY_API int probity_start(const struct probity_options *options)
     if ((state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED) &&
         !probity_session_is_late(session)) {
         result = probity_settings_read(options, &session->wanted, &what);
-        session->wanted.is_for_text = 0; /* a requested trace is kept */
+        session->wanted.is_for_text = 0; /* a trace that was requested is kept */
         if (result == 0)
             result = probity_session_start(session, &session->wanted, 1);
         else
@@ -188,7 +189,7 @@ PROBITY_API int probity_flush(void)
         result = probity_external_flush(session);
     } else {
         probity_os_lock(&session->lock);
-        session->writer_backoff.skip = 0; /* explicitly requested: retry now */
+        session->writer_backoff.skip = 0; /* an explicit request: retry now */
         result = probity_session_need_writer(session);
         probity_os_unlock(&session->lock);
         if (result == 0)

@@ -22,12 +22,12 @@ struct log_print {
     struct probity_reader *reader;
     struct probity_log *log;
     struct probity_log_options options;
-    struct log_print *before; /* of the process that forked this one */
-    void **newest;            /* of the job */
+    struct log_print *before; /* that of the process that forked this one */
+    void **newest;            /* that of the job */
     int descriptor;
 };
 
-/* "probity: log WHAT: WHY; the trace has it" */
+/* Prints why the log is incomplete. */
 static void give_up(struct probity_hooks_job *job, const char *what, const char *why)
 {
     char line[1024];
@@ -85,8 +85,8 @@ static struct log_print *begin(struct probity_hooks_job *job)
     return NULL;
 }
 
-/* Prints everything in the trace so far. Returns the reason it stopped: 2 no more for now, 0 the
- * end, or an error. */
+/* Prints everything in the trace so far. Returns the reason why it stopped: 2 if there is no more
+ * for now, 0 at the end, or an error. */
 static int pump(struct log_print *print, int is_closed)
 {
     const struct probity_event *event;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * text_file.c: opens files for appending, never for replacing: output of an earlier run or
- * recording is kept. A pipe without a reader is refused, because waiting for one would block the
- * program.
+ * text_file.c: opens files to append to them, never to replace them: the output of an earlier run
+ * or recording is kept. A pipe without a reader is rejected, because waiting for one would block
+ * the program.
  */
 #include "embed_print/text_file.h"
 
@@ -42,8 +42,8 @@ int probity_text_file_open(int stream, const char *path)
         low = open_by_link(path, flags);
     if (low < 0)
         return -1;
-    /* Not one of the three standard descriptors, which the caller may have closed: libc's messages
-     * would go to this file. */
+    /* Not a standard descriptor, which the caller may have closed: libc's messages would go to this
+     * file. */
     int descriptor = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(low);
     if (descriptor >= 0)
@@ -70,7 +70,7 @@ void probity_text_guard_end(struct probity_text_guard *guard)
     static const int signals[] = {SIGXFSZ, SIGPIPE};
     const struct timespec now = {0, 0};
 
-    /* Signals that the program itself blocks are not touched. */
+    /* Signals that the program itself blocks are left alone. */
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         if (sigismember(&guard->before, signals[i]))
             sigdelset(&guard->held, signals[i]);

@@ -11,19 +11,19 @@
  * more). Returns a descriptor, or -1 with errno set. */
 int probity_text_file_open(int stream, const char *path);
 
-/* Closes it, unless it is a standard stream. */
+/* Closes the file, unless it is a standard stream. */
 void probity_text_file_close(int descriptor);
 
-/* Limits the effect of a closed pipe or a file size limit to the text; without it the program would
- * get a signal. */
+/* Limits the effect of a closed pipe or of a file size limit to the log or summary; without it, the
+ * program would get a signal. */
 struct probity_text_guard {
     sigset_t held, before;
 };
 
-/* Blocks the signals of both. */
+/* Blocks SIGPIPE and SIGXFSZ. */
 void probity_text_guard_begin(struct probity_text_guard *ret_guard);
 
-/* Discards pending signals of both and restores the signal mask. */
+/* Discards those pending, unless the program blocks them itself, and restores the signal mask. */
 void probity_text_guard_end(struct probity_text_guard *guard);
 
 #endif

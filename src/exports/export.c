@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * export.c: common to all formats: turns events into scopes, threads and counts, and drops those
- * outside the range.
+ * export.c: the part that all formats share: turns events into scopes, threads and counts, and
+ * drops those outside the range.
  */
 #include "exports/export.h"
 
@@ -20,7 +20,7 @@
 struct probity_export_run {
     struct probity_export export;
     const struct probity_exporter *exporter;
-    struct probity_scopes *scopes; /* NULL: neither made nor counted */
+    struct probity_scopes *scopes; /* NULL: scopes are neither tracked nor counted */
     int makes_scopes, is_range;
     struct export_states states;
     uint64_t from_ns, to_ns;
@@ -232,7 +232,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* If the exporter makes no scopes, they are counted by their enters. */
+/* Counts an event. If the exporter does not use scopes, they are counted by their enters. */
 static inline void count(struct probity_export_run *run, const struct probity_event *event)
 {
     struct probity_export_counts *counts = &run->export.counts;
@@ -260,7 +260,7 @@ static int is_declaration(const struct probity_event *event)
     }
 }
 
-/* The error of the exporter or its output. */
+/* Returns the error of the exporter or of its output. */
 static int error_of(struct probity_export_run *run)
 {
     struct probity_export *export = &run->export;
@@ -275,8 +275,8 @@ static int error_of(struct probity_export_run *run)
     return export->error;
 }
 
-/* A state that begins in the range. A thread may have run before the trace began, which is the
- * origin of time for viewers. */
+/* Takes a state that begins in the range. A thread may have run before the trace began, which is
+ * the origin of time for viewers: that part is omitted. */
 static void take_state(struct probity_export_run *run, struct probity_export_thread *thread,
                        struct probity_export_state *state)
 {
@@ -338,7 +338,7 @@ int probity_export_put(struct probity_export_run *run, const struct probity_even
     if (event->kind == PROBITY_EVENT_THREAD_STATE)
         return put_state(run, thread, event);
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0)) {
-        if (is_named_so(thread, event)) /* it may be repeated by a reader that skips the rest */
+        if (is_named_so(thread, event)) /* may be a repetition from a reader that skips the rest */
             return 0;
         if (set_name(thread, event) != 0)
             return PROBITY_ERROR_MEMORY;
@@ -418,8 +418,8 @@ const struct probity_export *probity_export_look(const struct probity_export_run
 /* ---- Opening -----------------------------------------------------------------------------------
  */
 
-/* Viewers drop events before the origin of time: if a clock was set back, the origin is the
- * earliest time it showed. */
+/* Returns the origin of time. Viewers drop earlier events, so it is the earliest time that the
+ * clock showed, even if it was set back. */
 static uint64_t start_of(const struct probity_reader *reader)
 {
     uint64_t start_ns = UINT64_MAX;
@@ -442,7 +442,7 @@ static int begin(struct probity_export_run *run, const struct probity_export_cal
     if (exporter->state_bytes > 0 && (export->state = calloc(1, exporter->state_bytes)) == NULL)
         return PROBITY_ERROR_MEMORY;
     run->makes_scopes = exporter->opened != NULL || exporter->closed != NULL;
-    /* In a range, also to know when all calls that began in it have ended. */
+    /* With a range, scopes also determine when all calls that began in it have ended. */
     if (run->makes_scopes || run->is_range) {
         if (probity_scopes_open(&run->scopes) != 0)
             return PROBITY_ERROR_MEMORY;

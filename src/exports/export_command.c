@@ -24,11 +24,11 @@ struct export_call {
     struct cli_query answer;
     const struct probity_exporter *exporter; /* NULL: not given */
     struct probity_export_options options;
-    struct probity_export_run *run; /* while there is one */
+    struct probity_export_run *run; /* NULL unless one is open */
     int has_value, has_graph;       /* options that only some formats have */
-    char *headers[HEADERS_MAX];     /* of requests */
+    char *headers[HEADERS_MAX];     /* headers of requests */
     size_t header_count;
-    struct cli_sender *sender;      /* NULL: to a file */
+    struct cli_sender *sender;      /* NULL if the output is a file */
 };
 
 /* Each format has a row here, a line in the help and a choice of --format. */
@@ -53,7 +53,7 @@ enum { EXPORTERS = sizeof exporters / sizeof *exporters };
 /* ---- Options -----------------------------------------------------------------------------------
  */
 
-/* The names of the formats for a message. */
+/* Lists the names of the formats, for a message. */
 static void list_formats(char *ret_text, size_t bytes)
 {
     size_t used = 0;
@@ -120,7 +120,7 @@ static int take_header(const struct cli_given *given)
     return CLI_OK;
 }
 
-/* "HOST:PORT", which is not a URL. */
+/* Whether it is "HOST:PORT", which is not a URL. */
 static int is_server(const char *out)
 {
     const char *port = out != NULL ? strrchr(out, ':') : NULL;
@@ -243,8 +243,8 @@ static void report_counts(const struct export_call *call, const struct probity_e
                  repairs->orphans);
 }
 
-/* The exported file cannot report records missing from the trace, so that is done here. Damage is
- * reported for all commands. */
+/* Reports records that are missing from a trace, since the exported file cannot. All commands
+ * report damage. */
 static void report_complete(const struct probity_reader *reader)
 {
     char why[256];
@@ -287,7 +287,7 @@ static int copy_events(struct export_call *call, struct probity_reader *reader,
     int error_number = errno, status = CLI_OK;
     cli_progress_end();
     if (error != 0 && call->sender != NULL && cli_sender_has_failed(call->sender))
-        status = CLI_FAILURE; /* why was reported */
+        status = CLI_FAILURE; /* the cause was reported */
     else if (error != 0)
         status = fail(call, reader, error, error_number);
     else
@@ -320,7 +320,7 @@ static int close_output(const struct export_call *call, struct cli_output *outpu
                : cli_output_close(ME, output, keep);
 }
 
-/* The server may accept a request but reject some of its spans. */
+/* Checks the response: a server may accept a request but reject some of its spans. */
 static int judge_answer(const struct cli_command *command, const char *url, const char *answer,
                         size_t bytes, int is_json)
 {

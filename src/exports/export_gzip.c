@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_gzip.c: a gzip stream made by zlib, without name and time, so that equal input gives equal
- * output.
+ * export_gzip.c: writes a gzip stream with zlib, without name and time, so that equal input gives
+ * equal output.
  */
 #include "exports/export_gzip.h"
 

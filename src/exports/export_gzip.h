@@ -10,13 +10,13 @@
 
 struct export_gzip;
 
-/* The caller owns the descriptor. NULL if out of memory. */
+/* The caller owns the descriptor. Returns NULL if out of memory. */
 struct export_gzip *export_gzip_open(int descriptor);
 
 /* Compresses and writes. Returns count, or -1 with errno. `gzip` is a struct export_gzip. */
 ssize_t export_gzip_write(void *gzip, const char *bytes, size_t count);
 
-/* Writes the rest. Returns 0, or -1 with errno. */
+/* Writes the remaining output. Returns 0, or -1 with errno. */
 int export_gzip_finish(struct export_gzip *gzip);
 
 void export_gzip_close(struct export_gzip *gzip);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_json.c: texts and values as JSON.
+ * export_json.c: writes texts and values as JSON.
  */
 #include "exports/export_json.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_json.h: writes JSON without a library's objects, for formats with millions of lines. The
- * output is strict JSON in UTF-8, whatever bytes the traced program used; nothing is written at or
- * after `end`, and truncated output stays valid.
+ * export_json.h: writes JSON without the objects of a library, for formats with millions of lines.
+ * The output is strict JSON in UTF-8, whatever bytes the traced program used; nothing is written at
+ * or after `end`, and truncated output stays valid.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_JSON_H
 #define PROBITY_EXPORTS_EXPORT_JSON_H
@@ -14,7 +14,7 @@
 #include "print/values.h"
 #include "reader/reader.h"
 
-/* Constant words, if there is room. */
+/* Writes constant words, if there is room. */
 static inline char *export_put(char *at, const char *words)
 {
     size_t length = strlen(words);
@@ -23,7 +23,7 @@ static inline char *export_put(char *at, const char *words)
     return at + length;
 }
 
-/* Three digits, with leading zeros. */
+/* Writes three digits, with leading zeros. */
 static inline char *export_put_three(char *at, uint32_t value)
 {
     at[0] = (char)('0' + value / 100);
@@ -32,7 +32,7 @@ static inline char *export_put_three(char *at, uint32_t value)
     return at + 3;
 }
 
-/* ns as microseconds with three decimals. */
+/* Writes ns as microseconds with three decimals. */
 static inline char *export_put_us(char *at, uint64_t ns)
 {
     at = probity_digits_put(at, ns / 1000);
@@ -40,17 +40,17 @@ static inline char *export_put_us(char *at, uint64_t ns)
     return export_put_three(at, (uint32_t)(ns % 1000));
 }
 
-/* Safe text (print/text.h) in quotes. */
+/* Writes safe text (print/text.h) in quotes. */
 char *export_json_text(char *at, const char *end, const char *text, size_t bytes);
 
-/* A value: integers that a double represents exactly, booleans and finite numbers as such,
- * everything else as text, as in a log. */
+/* Writes a value: integers that a double represents exactly, booleans and finite numbers as such,
+ * everything else as text, as `probity log` does. */
 char *export_json_value(char *at, const char *end, const struct probity_value_view *view);
 
-/* Members "text in the source": value, separated by commas. */
+/* Writes members "text in the source": value, separated by commas. */
 char *export_json_values(char *at, const char *end, const struct probity_event *event);
 
-/* The concatenated values of a message or label, in quotes. */
+/* Writes the concatenated values of a message or label, in quotes. */
 char *export_json_message(char *at, const char *end, const struct probity_event *event);
 
 #endif

@@ -27,8 +27,8 @@ struct export_names {
     struct probity_hashtable table;
 };
 
-/* Key of a function: the address of its declaration, if there is one; addresses never have one of
- * the highest bits set. */
+/* Returns the key of a function: the address of its declaration, if there is one. In addresses, the
+ * highest bits are never set. */
 static inline uint64_t export_key_of_function(const struct probity_function *function,
                                               uint32_t trace, uint32_t number)
 {
@@ -36,15 +36,15 @@ static inline uint64_t export_key_of_function(const struct probity_function *fun
                             : UINT64_C(1) << 63 | (uint64_t)trace << 32 | number;
 }
 
-/* Key of a hit. Probes have the same numbers in all traces, but may have different names in
- * each. */
+/* Returns the key of a hit. Probes have the same numbers in all traces, but may have different
+ * names in each. */
 static inline uint64_t export_key_of_hit(const struct probity_event *event)
 {
     return UINT64_C(1) << 62 | (uint64_t)event->is_site << 61 | (uint64_t)event->trace << 32 |
            event->id;
 }
 
-/* NULL if there is none. */
+/* Returns NULL if there is none. */
 static inline struct export_name *export_names_find(const struct export_names *names, uint64_t key)
 {
     struct export_name *name = probity_hashtable_at(&names->table, probity_hash(key));
@@ -54,10 +54,10 @@ static inline struct export_name *export_names_find(const struct export_names *n
     return name;
 }
 
-/* Adds one that is not there. NULL if out of memory. */
+/* Adds a name that is not there yet. Returns NULL if out of memory. */
 struct export_name *export_names_add(struct export_names *names, uint64_t key);
 
-/* Finds or adds. NULL if out of memory. */
+/* Finds or adds a name. Returns NULL if out of memory. */
 static inline struct export_name *export_names_at(struct export_names *names, uint64_t key)
 {
     struct export_name *name = export_names_find(names, key);
@@ -67,19 +67,19 @@ static inline struct export_name *export_names_at(struct export_names *names, ui
 
 void export_names_release(struct export_names *names);
 
-/* Declarations that a user cannot distinguish are one function with one number, from 0. An element
- * of a set of such functions. */
+/* An element of a set of functions: declarations that a user cannot distinguish are one function
+ * with one number, from 0. */
 struct export_function {
-    struct probity_same_function same; /* first */
+    struct probity_same_function same; /* must be first */
     uint32_t number;
 };
 
-/* Finds or adds. NULL if out of memory. */
+/* Finds or adds a function. Returns NULL if out of memory. */
 struct export_function *export_function_add(struct probity_same_functions *set,
                                             const struct probity_function_key *key,
                                             int *ret_is_new);
 
-/* The same for a scope, which caches it. */
+/* The same for the function of a scope, which caches it. */
 static inline struct export_function *export_function_at(struct probity_same_functions *set,
                                                          const struct probity_scope *scope,
                                                          int *ret_is_new)

@@ -20,7 +20,7 @@ struct export_call *export_recent_grow(struct export_recent *recent, uint32_t de
     return &open[depth];
 }
 
-/* The ring is full for the first time, so nothing has to move. */
+/* Called when the ring is full for the first time at its size, so nothing has to move. */
 int export_recent_widen(struct export_recent *recent)
 {
     uint32_t ring = recent->ring > 0 ? 2 * recent->ring : EXPORT_RECENT_FIRST;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_recent.h: the open calls of a thread and its latest ended calls. When a deferred scope is
- * opened, calls that it made have already ended and been written: finds them and their places in
- * the output.
+ * opened, calls that it made have already ended and been written. This finds them and their places
+ * in the output.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_RECENT_H
 #define PROBITY_EXPORTS_EXPORT_RECENT_H
@@ -19,20 +19,20 @@ struct export_call {
     uint32_t depth;
 };
 
-/* Must be the first member of an exporter's `user` of a thread. Zeroed at first. The ring grows as
- * needed, because most of many threads have few calls. */
+/* Must be the first member of the exporter's data for a thread (`user`). Zeroed at first. The ring
+ * grows as needed, because with many threads most have few calls. */
 struct export_recent {
     struct export_call *open; /* by depth; place is 0 if a call is not in the range */
     uint32_t capacity, depth; /* depth: index after the innermost call */
-    uint32_t ring;  /* places in `ended` */
-    uint64_t count; /* number of calls that have ended; the newest `ring` of them are kept */
+    uint32_t ring;  /* number of places in `ended` */
+    uint64_t count; /* number of calls that have ended; the newest `ring` calls are kept */
     struct export_call *ended; /* a ring */
 };
 
 struct export_call *export_recent_grow(struct export_recent *recent, uint32_t depth);
 int export_recent_widen(struct export_recent *recent);
 
-/* Stores the place of a call that begins. NULL if out of memory. */
+/* Stores the place of a call that begins. Returns NULL if out of memory. */
 static inline struct export_call *export_recent_open(struct export_recent *recent,
                                                      const struct probity_scope *scope)
 {
@@ -48,7 +48,7 @@ static inline struct export_call *export_recent_open(struct export_recent *recen
     return call;
 }
 
-/* Moves an open call that ends to the ring. */
+/* Moves an open call to the ring when it ends. */
 static inline void export_recent_close(struct probity_export *export, struct export_recent *recent,
                                        const struct probity_scope *scope)
 {
@@ -63,16 +63,16 @@ static inline void export_recent_close(struct probity_export *export, struct exp
     recent->depth = scope->depth;
 }
 
-/* Iterates over the calls that began inside the scope, were not inside another one, and have ended;
- * newest first, NULL after the last. From now on they are inside the scope. *next is 0 at first. */
+/* Iterates over the calls that began inside the scope, outside any other scope, and have ended;
+ * newest first, NULL after the last. From now on they belong to the scope. *next is 0 at first. */
 struct export_call *export_recent_adopt(struct export_recent *recent,
                                         const struct probity_scope *scope, uint64_t *next);
 
-/* The first of these calls, NULL if there are none. */
+/* Returns the first of these calls, NULL if there are none. */
 struct export_call *export_recent_first(struct export_recent *recent,
                                         const struct probity_scope *scope);
 
-/* Adds this many bytes to all places from `place` on. */
+/* Adds a number of bytes to all places from `place` on. */
 void export_recent_shift(struct export_recent *recent, uint64_t place, uint64_t bytes);
 
 /* Releases the recent calls of all threads. */

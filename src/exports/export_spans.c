@@ -14,7 +14,7 @@
 
 /* A hit that may begin a span. */
 struct span_hit {
-    const struct probity_probe *probe; /* NULL: none */
+    const struct probity_probe *probe; /* NULL: no hit */
     uint64_t wall_ns, cpu_ns;
     int is_cpu_known;
 };
@@ -22,16 +22,16 @@ struct span_hit {
 struct export_span_thread {
     struct span_hit last, wait; /* wait: for the lock `wait_object` */
     uint64_t wait_object, until_ns; /* until_ns: end of the last block */
-    uint64_t request, correlation;  /* the request on which the thread works; 0: none */
+    uint64_t request, correlation;  /* the request that the thread works on; 0: none */
 };
 
-/* An id in flight: the owner of its item. */
+/* The data of an id in flight, which its item owns. */
 struct span_flow {
     struct span_hit last, begin; /* begin: of a request */
-    struct probity_export_thread *thread; /* of the latter */
+    struct probity_export_thread *thread; /* thread of the latter */
     uint64_t until_ns; /* end of the last stage */
-    uint64_t request;  /* number of the latest */
-    uint32_t lane; /* the latest */
+    uint64_t request;  /* number of the latest request */
+    uint32_t lane; /* lane of the latest request */
 };
 
 /* ---- Names -------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ static char *put_probe(char *at, const char *end, const struct probity_probe *pr
     return put_words(put_words(at, end, probe->name), end, ")");
 }
 
-/* "jobs" if a site is "jobs:put". */
+/* Writes "jobs" for a site "jobs:put". */
 static char *put_station(char *at, const char *end, const struct probity_probe *probe,
                          const char *ending)
 {
@@ -88,8 +88,8 @@ char *export_length_name(char *at, char *end, const struct export_length *length
                        length->role == PROBITY_ROLE_QUEUE_PUT ? ":put" : ":get");
 }
 
-/* Distinct from keys of functions and hits (export_names.h), and from addresses with a small
- * tag. */
+/* Returns a key that differs from those of functions and hits (export_names.h), and from addresses
+ * with a small tag. */
 uint64_t export_span_key(const struct export_span *span)
 {
     if (span->to == NULL)
@@ -112,8 +112,8 @@ const char *export_span_category(enum export_span_kind kind)
 /* ---- Lanes -------------------------------------------------------------------------------------
  */
 
-/* Requests of a trace share their lanes with their stages; locks have a set for each probe, not
- * for each lock, since the number of locks is unlimited. */
+/* Returns the lanes of a span. Requests of a trace share their lanes with their stages; locks have
+ * one set for each probe, not for each lock, since the number of locks is unlimited. */
 static struct export_lanes *lanes_of(struct probity_export *export, struct export_spans *spans,
                                      const struct export_span *span)
 {
@@ -161,7 +161,7 @@ static void pass_on(struct probity_export *export, const struct export_spans *sp
     spans->listener->span(export, span);
 }
 
-/* A span that has ended, in a lane. Returns the lane. */
+/* Passes on a span that has ended, in a lane. Returns the lane. */
 static uint32_t put_in_lane(struct probity_export *export, struct export_spans *spans,
                             struct export_span *span, uint32_t preferred)
 {
@@ -183,7 +183,8 @@ static struct span_hit hit_of(const struct probity_probe *probe, const struct pr
     return (struct span_hit){probe, event->wall_ns, event->cpu_ns, event->cpu_known != 0};
 }
 
-/* If CLOCK_REALTIME was set back in between, its duration is 0. */
+/* Returns the span since an earlier hit. If CLOCK_REALTIME was set back in between, its duration is
+ * 0. */
 static struct export_span span_from(enum export_span_kind kind, const struct span_hit *hit,
                                     struct probity_export_thread *thread, uint64_t end_ns)
 {
@@ -192,8 +193,8 @@ static struct export_span span_from(enum export_span_kind kind, const struct spa
                                 .end_ns = end_ns > hit->wall_ns ? end_ns : hit->wall_ns};
 }
 
-/* If the clock was set back, the next span would overlap the previous one, which no format can
- * show, so the overlapping part is omitted. */
+/* Prevents overlaps: if the clock was set back, the next span would overlap the previous one, which
+ * no format can show, so the overlapping part is omitted. */
 static inline void keep_apart(struct export_span *span, uint64_t *until_ns)
 {
     if (__builtin_expect(span->start_ns < *until_ns, 0))
@@ -220,7 +221,7 @@ uint64_t export_spans_within(struct export_spans *spans, const struct probity_ex
     const struct probity_inflight_item *item = probity_inflight_find(&spans->flows, &key);
     const struct span_flow *flow = item != NULL ? item->owner : NULL;
 
-    /* It may have ended in another thread. */
+    /* the request may have ended in another thread */
     if (flow == NULL || flow->begin.probe == NULL || flow->request != own->request)
         own->request = 0;
     *ret_correlation = own->correlation;
@@ -332,7 +333,7 @@ static void end_flow(struct probity_export *export, struct export_spans *spans,
     probity_inflight_remove(&spans->flows, item);
 }
 
-/* The id in flight, added if necessary; NULL if out of memory. */
+/* Returns the item of the id in flight, added if necessary; NULL if out of memory. */
 static struct probity_inflight_item *flow_of(struct probity_export *export,
                                              struct export_spans *spans,
                                              const struct probity_event *event)
@@ -402,7 +403,7 @@ static void put_lock(struct probity_export *export, struct export_spans *spans,
     put_in_lane(export, spans, &span, EXPORT_LANE_NONE);
 }
 
-/* The span of a held lock, and its end. */
+/* Ends a hold, and passes on its span. */
 static void end_hold(struct probity_export *export, struct export_spans *spans,
                      struct probity_inflight_item *item, int is_open)
 {
@@ -443,7 +444,7 @@ static void put_lock_hit(struct probity_export *export, struct export_spans *spa
                          const struct probity_event *event)
 {
     struct export_span_thread *own = &spans->threads[thread->slot];
-    /* Several threads may hold a read lock: each of them is a holder. */
+    /* Several threads may hold a read lock, so the key includes the thread. */
     const struct probity_inflight_key key = {thread->slot, event->object, event->trace, 0};
 
     if (event->role == PROBITY_ROLE_LOCK_WAIT) {
@@ -461,14 +462,14 @@ static void put_lock_hit(struct probity_export *export, struct export_spans *spa
     if (own->wait.probe != NULL && own->wait_object == event->object)
         put_lock(export, spans, EXPORT_LOCK_WAIT, &own->wait, thread, event->object);
     own->wait.probe = NULL;
-    if (item == NULL) /* else its holder has taken it again */
+    if (item == NULL) /* otherwise, its holder has taken it again */
         begin_hold(export, spans, &key, probe, event);
 }
 
 /* ---- Queues ------------------------------------------------------------------------------------
  */
 
-/* The queue of a hit; NULL if there are too many, or out of memory. */
+/* Returns the queue of a hit; NULL if there are too many, or out of memory. */
 static struct export_length *queue_of(struct probity_export *export, struct export_spans *spans,
                                       const struct probity_probe *probe,
                                       const struct probity_event *event)
@@ -499,7 +500,8 @@ static struct export_length *queue_of(struct probity_export *export, struct expo
     return length;
 }
 
-/* An item that was put twice is in the queue once; an item that was never put is not removed. */
+/* Updates the length. An item that was put twice is in the queue once; an item that was never put
+ * is not removed. */
 static int change_length(struct export_spans *spans, const struct probity_event *event,
                          struct export_length *length)
 {
@@ -576,7 +578,7 @@ static struct export_span_thread *thread_at(struct export_spans *spans, uint32_t
     return &spans->threads[slot];
 }
 
-/* The items that are left in the queues of a trace may have been taken unseen. */
+/* Empties the queues of a trace: the items left in them may have been taken without a record. */
 static void empty_queues(struct probity_export *export, struct export_spans *spans,
                          const struct probity_event *event)
 {
@@ -592,7 +594,8 @@ static void empty_queues(struct probity_export *export, struct export_spans *spa
     }
 }
 
-/* Sites of a trace were switched: hits may be missing before this time, or after it. */
+/* Ends the spans of a trace whose sites were switched: hits may be missing before this time, or
+ * after it. */
 static void end_trace(struct probity_export *export, struct export_spans *spans,
                       const struct probity_event *event)
 {

@@ -22,11 +22,11 @@
 #include "exports/export_lanes.h"
 #include "exports/export_names.h"
 
-enum { EXPORT_QUEUES_MAX = 4096 }; /* as in `probity model` */
+enum { EXPORT_QUEUES_MAX = 4096 }; /* as for `probity model` */
 
 enum export_span_kind {
-    EXPORT_BLOCK,     /* from a hit to the next of its thread */
-    EXPORT_STAGE,     /* from a hit to the next of its correlation id */
+    EXPORT_BLOCK,     /* from a hit to the next hit of its thread */
+    EXPORT_STAGE,     /* from a hit to the next hit with its correlation id */
     EXPORT_REQUEST,   /* from begin to end */
     EXPORT_LOCK_WAIT, /* from wait to hold */
     EXPORT_LOCK_HOLD, /* from hold to release */
@@ -36,35 +36,37 @@ enum export_span_kind {
 struct export_span {
     enum export_span_kind kind;
     uint32_t trace;
-    const struct probity_probe *from, *to; /* to: of a block or stage; else NULL */
-    struct probity_export_thread *thread; /* in which it ended or, if it is open, began */
+    const struct probity_probe *from, *to; /* to: for a block or stage; else NULL */
+    struct probity_export_thread *thread; /* thread in which it ended or, if it is open, began */
     uint64_t start_ns, end_ns, cpu_ns;    /* end_ns: not before start_ns */
-    int is_cpu_known; /* of blocks, and of stages within one thread */
-    int is_open;      /* its end is not in the trace; not included in totals of the tool */
-    uint64_t correlation, object; /* of stages and requests; of locks */
-    /* Only if there are `numbers`: that of a request; of a stage or block the number of the request
-     * in which it is, 0 if none. A block is in a request if its thread works on that request. */
+    int is_cpu_known; /* only for blocks, and for stages within one thread */
+    int is_open;      /* its end is not in the trace; the tool's totals exclude it */
+    uint64_t correlation, object; /* for stages and requests; for locks */
+    /* Only if there are `numbers`: the number of a request; for a stage or block, the number of the
+     * request that it is in, 0 if none. A block is in a request if its thread works on that
+     * request. */
     uint64_t number, within;
-    /* Not of blocks. Lanes are numbered over all traces and kinds; spans of one lane do not overlap
-     * unless a stage is inside its request. */
+    /* Not for blocks. Lanes are numbered over all traces and kinds; spans of one lane do not
+     * overlap, except that a stage is inside its request. */
     uint32_t lane;
     int is_lane_new;
 };
 
 struct export_length {
-    uint32_t trace, number; /* number: of the queue, from 0, over all traces */
-    const struct probity_probe *from; /* that was hit first */
-    uint32_t role;                    /* of that hit */
+    uint32_t trace, number; /* number: number of the queue, from 0, over all traces */
+    const struct probity_probe *from; /* the probe that was hit first */
+    uint32_t role;                    /* role of that hit */
     uint64_t object, wall_ns, length;
 };
 
-/* There is room for a line before each call. */
+/* Before each call, there is room for a line. */
 struct export_spans_listener {
     void (*span)(struct probity_export *export, const struct export_span *span);
-    /* A request begins; `span` follows at its end. The stages in between come after this. NULL:
-     * blocks only. */
+    /* A request begins; its span is passed at its end. Its stages follow this call. NULL: blocks
+     * only. */
     void (*began)(struct probity_export *export, const struct export_span *span);
-    /* NULL: none. Hits of queues beyond EXPORT_QUEUES_MAX are counted in export->counts. */
+    /* The length of a queue changed. NULL: lengths are not reported. Hits of queues beyond
+     * EXPORT_QUEUES_MAX are counted in export->counts. */
     void (*length)(struct probity_export *export, const struct export_length *length);
 };
 
@@ -79,18 +81,18 @@ struct export_spans {
     struct export_length *lengths; /* the latest of each queue */
     uint32_t lanes_count, lengths_count, lane_ids;
     uint64_t now_ns;
-    uint64_t *numbers; /* the user's: the number given last; NULL: none are needed */
+    uint64_t *numbers; /* owned by the user: the latest number assigned; NULL: no numbers */
 };
 
 void export_spans_open(struct export_spans *spans, const struct export_spans_listener *listener);
 
-/* Takes any event of the range. */
+/* Takes any event in the range. */
 void export_spans_put(struct probity_export *export, struct export_spans *spans,
                       struct probity_export_thread *thread, const struct probity_event *event);
 
-/* The request on which a thread has been working since its latest hit with a correlation id: its
- * number, or 0 if none, and the id. It works on a request from the begin, or a queue get, to the
- * end, or a queue put. */
+/* Returns the number of the request on which a thread has been working since its latest hit with a
+ * correlation id, or 0 if none, and the id. A thread works on a request from the begin, or a queue
+ * get, to the end, or a queue put. */
 uint64_t export_spans_within(struct export_spans *spans, const struct probity_export_thread *thread,
                              uint64_t *ret_correlation);
 
@@ -99,17 +101,18 @@ void export_spans_finish(struct probity_export *export, struct export_spans *spa
 
 void export_spans_release(struct export_spans *spans);
 
-/* Name of a span: of a block or stage as by `probity blocks`, "3 (taken) -> 9 (done)"; of other
- * spans as by `probity model`, with "wait" or "hold". May contain any bytes; ends at `end`. */
+/* Writes the name of a span: for a block or stage the same as in `probity blocks`, "3 (taken) -> 9
+ * (done)"; for other spans as in `probity model`, with "wait" or "hold". May contain any bytes;
+ * ends at `end`. */
 char *export_span_name(char *at, const char *end, const struct export_span *span);
 
-/* Name of a queue, as by `probity model`. */
+/* Writes the name of a queue, as in `probity model`. */
 char *export_length_name(char *at, char *end, const struct export_length *length);
 
-/* Key of that name and the category. A name changes only if a probe gets one. */
+/* Returns a key of that name and the category. A name changes only when a probe gets a name. */
 uint64_t export_span_key(const struct export_span *span);
 
-/* "block", "stage", "request", "lock wait", "lock hold" */
+/* Returns "block", "stage", "request", "lock wait" or "lock hold". */
 const char *export_span_category(enum export_span_kind kind);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "exports/export.h"
 
-/* The latest of a thread. */
+/* The latest state of a thread. */
 struct export_state_now {
     struct probity_state_event event;
     uint64_t since_ns;
@@ -18,15 +18,15 @@ struct export_state_now {
 struct export_states {
     struct export_state_now *threads; /* by slot */
     uint32_t thread_count;
-    uint64_t latest_ns; /* of all events; the caller's */
+    uint64_t latest_ns; /* of all events; set by the caller */
 };
 
-/* Takes a PROBITY_EVENT_THREAD_STATE. Returns 1 with the state that has ended, 0 if none has, or
- * PROBITY_ERROR_MEMORY. */
+/* Takes a PROBITY_EVENT_THREAD_STATE. Returns 1 with the state that has ended, 0 if there is none,
+ * or PROBITY_ERROR_MEMORY. */
 int export_states_put(struct export_states *states, const struct probity_event *event,
                       struct probity_export_state *ret_state);
 
-/* The state of a thread that lasts until the latest event. Returns 1 or 0. */
+/* Finds the state of a thread that lasts until the latest event. Returns 1 or 0. */
 int export_states_last(const struct export_states *states, uint32_t slot,
                        struct probity_export_state *ret_state);
 

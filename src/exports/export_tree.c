@@ -21,7 +21,8 @@ int export_tree_begin(struct probity_export *export)
     return error == 0 ? probity_blocks_open(&of_blocks, &state->blocks) : error;
 }
 
-/* Whether a call begins in the range. An index decides which calls outside it are read. */
+/* Whether a call begins in the range. Calls outside it must be ignored, since whether they are read
+ * depends on the index. */
 static int begins_call(const struct probity_export_options *options,
                        const struct probity_event *event)
 {
@@ -30,7 +31,8 @@ static int begins_call(const struct probity_export_options *options,
            (options->to_ns == 0 || event->wall_ns < options->to_ns);
 }
 
-/* Times of calls and of blocks would be counted twice in one total. */
+/* Puts an event into the tree or the blocks, not both: one total would count times of calls and of
+ * blocks twice. */
 static int put_event(struct probity_export *export, struct export_tree *state,
                      const struct probity_event *event)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_tree.h: shared by the formats that are written from a call tree, or from blocks if there
- * are no calls or blocks are requested; their state begins with one. They hold one node per path or
- * pair of probes, independent of the length of the trace.
+ * are no calls or blocks are requested. The state of such a format begins with struct export_tree.
+ * Holds one node per path or pair of probes, independent of the length of the trace.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_TREE_H
 #define PROBITY_EXPORTS_EXPORT_TREE_H

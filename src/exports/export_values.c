@@ -21,7 +21,7 @@ static double real_at(const uint8_t *at, size_t bytes)
     return bytes == 4 ? (double)single : value;
 }
 
-/* Integers of 1, 2, 4 or 8 bytes. */
+/* Reads an integer of 1, 2, 4 or 8 bytes. */
 static uint64_t integer_at(const uint8_t *at, size_t bytes, int is_signed)
 {
     uint64_t value = 0;

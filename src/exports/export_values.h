@@ -21,14 +21,14 @@ enum export_value_type {
 
 struct export_value {
     enum export_value_type type;
-    uint64_t number; /* 64 bits, even of a signed value */
+    uint64_t number; /* 64 bits, also for signed values */
     double real;
 };
 
-/* Converts a value to what a format can store. */
+/* Converts a value to a type that the format can store. */
 struct export_value export_value_of(const struct probity_value_view *view);
 
-/* Writes the text of a message: its values one after the other. */
+/* Writes the text of a message: its concatenated values. */
 char *export_message_put(char *at, const char *end, const struct probity_event *event);
 
 #endif

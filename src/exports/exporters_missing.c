@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * exporters_missing.c: replaces the formats whose libraries the tool is built without, with
- * -DPROBITY_WITHOUT_SQLITE or -DPROBITY_WITHOUT_PROTOBUF: their names are known, but using them is
- * an error. With -DPROBITY_WITHOUT_ANSWERS, it replaces otlp_answer.c.
+ * exporters_missing.c: stands in for the formats whose libraries the tool is built without
+ * (-DPROBITY_WITHOUT_SQLITE, -DPROBITY_WITHOUT_PROTOBUF): the names of the formats remain, but
+ * using them is an error. With -DPROBITY_WITHOUT_ANSWERS, it also replaces otlp_answer.c.
  */
 #include "exports/export.h"
 #include "exports/otlp/otlp_answer.h"
@@ -24,7 +24,7 @@ const struct probity_exporter probity_exporter_otlp_json = {.name = "otlp-json",
 
 #if defined(PROBITY_WITHOUT_PROTOBUF) || defined(PROBITY_WITHOUT_ANSWERS)
 
-/* Nothing is sent, so no server answers. */
+/* Without these formats nothing is sent, so there is no response. */
 void otlp_answer_get(const char *bytes, size_t count, int is_json, struct otlp_answer *ret_answer)
 {
     (void)bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * answer.h: reads the values of a reply in ClickHouse's format RowBinary. Its bytes are untrusted:
- * nothing is read past the end, and a length beyond it is an error. Does no I/O.
+ * nothing is read past the end, and a length that exceeds it is an error. Does no I/O.
  */
 #ifndef PROBITY_FLEET_ANSWER_H
 #define PROBITY_FLEET_ANSWER_H
@@ -12,7 +12,7 @@
 
 struct probity_fleet_answer {
     const uint8_t *at, *end;
-    int is_bad; /* truncated; all later values are 0 or empty */
+    int is_bad; /* truncated: all later values are 0 or empty */
 };
 
 static inline int probity_fleet_answer_is_over(const struct probity_fleet_answer *answer)
@@ -20,7 +20,7 @@ static inline int probity_fleet_answer_is_over(const struct probity_fleet_answer
     return answer->is_bad || answer->at == answer->end;
 }
 
-/* The next `count` bytes, or NULL. */
+/* Takes the next `count` bytes; returns NULL if there are fewer. */
 static inline const uint8_t *probity_fleet_take_bytes(struct probity_fleet_answer *answer,
                                                       uint64_t count)
 {
@@ -34,7 +34,7 @@ static inline const uint8_t *probity_fleet_take_bytes(struct probity_fleet_answe
     return at;
 }
 
-/* An integer of 1 to 8 bytes. */
+/* Takes an integer of 1 to 8 bytes. */
 static inline uint64_t probity_fleet_take_number(struct probity_fleet_answer *answer, size_t bytes)
 {
     const uint8_t *at = probity_fleet_take_bytes(answer, bytes);
@@ -59,7 +59,7 @@ static inline uint64_t probity_fleet_take_length(struct probity_fleet_answer *an
     return 0;
 }
 
-/* A text, not zero-terminated. */
+/* Takes a text, which is not zero-terminated. */
 static inline const char *probity_fleet_take_text(struct probity_fleet_answer *answer,
                                                   size_t *ret_length)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch.c: values are appended to their columns in the form in which they are sent, so that
- * encoding a block only copies the columns.
+ * batch.c: appends values to their columns in the form in which they are sent, so that encoding a
+ * block only copies the columns.
  */
 #include "fleet/batch.h"
 
@@ -38,7 +38,7 @@ static int append(struct probity_fleet_bytes *bytes, const void *items, size_t c
     return 0;
 }
 
-/* Seven bits a byte, the lowest first (LEB128). */
+/* Appends a length, seven bits per byte, lowest first (LEB128). */
 static int append_length(struct probity_fleet_bytes *bytes, uint64_t length)
 {
     uint8_t digits[LENGTH_BYTES_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hits.c: each hit ends a span and begins the next. As in rows.c, nothing may depend on hashes,
- * addresses or the time of day.
+ * hits.c: each hit ends a span and begins the next. The output must not depend on hashes, addresses
+ * or the time of day, as in rows.c.
  */
 #include "fleet/hits.h"
 
@@ -21,7 +21,7 @@
 enum { RECENT = 64, FLAG_CPU = 1, FLAG_PREVIOUS = 2, VERSION_NAMED = 1 };
 
 struct span_sums {
-    struct probity_fleet_open open; /* owner: the pair */
+    struct probity_fleet_open open; /* owner: pair */
     struct pair *pair;
     uint64_t spans, wall_ns, cpu_spans, cpu_ns, cpu_wall_ns, min_ns, max_ns;
     struct probity_histogram durations;
@@ -36,10 +36,10 @@ struct pair {
 };
 
 struct probe {
-    struct probity_probe probe; /* first */
+    struct probity_probe probe; /* must be first */
     struct probe *next;         /* in order of appearance */
-    uint64_t number;            /* in the database; 0: no row yet */
-    int is_named;               /* its row has its name */
+    uint64_t number;            /* number in the database; 0: no row yet */
+    int is_named;               /* its row includes its name */
     struct pair *recent[RECENT];
 };
 
@@ -64,8 +64,8 @@ struct probity_fleet_hits {
     uint32_t last_count;
     struct probity_inflight ids;
     struct probity_hashtable pairs;
-    struct probity_fleet_open_list sums; /* by minute */
-    uint64_t minute; /* in which the latest span ended */
+    struct probity_fleet_open_list sums; /* sums by minute */
+    uint64_t minute; /* minute in which the latest span ended */
     struct probity_fleet_histogram_list list;
 };
 
@@ -98,7 +98,7 @@ static void put_probe(struct probity_fleet_hits *hits, struct probe *probe, unsi
     probity_fleet_output_pass_large(output, PROBITY_FLEET_PROBES);
 }
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 static struct probe *probe_of(struct probity_fleet_hits *hits, const struct probity_event *event)
 {
     struct probe *probe = (void *)probity_probes_of(&hits->probes, event);
@@ -144,7 +144,7 @@ static void end_sums(void *hits, struct probity_fleet_open *open, int is_put)
     probity_histogram_release(&sums->durations);
 }
 
-/* Finds or adds the sums of spans that began in this minute. NULL if out of memory. */
+/* Finds or adds the sums of spans that began in this minute. Returns NULL if out of memory. */
 static struct span_sums *sums_at(struct probity_fleet_hits *hits, struct pair *pair,
                                  uint64_t minute)
 {
@@ -221,7 +221,8 @@ static inline struct pair *pair_at(struct probity_fleet_hits *hits, struct probe
     return *recent;
 }
 
-/* If CLOCK_REALTIME was set back in between, the span counts as 0, as in `probity blocks`. */
+/* Returns the span since the last hit. If CLOCK_REALTIME was set back in between, it counts as 0,
+ * as in `probity blocks`. */
 static inline struct span span_of(const struct last *last, const struct probity_event *event)
 {
     struct span span = {.start_ns = last->wall_ns};
@@ -320,7 +321,7 @@ static __attribute__((noinline)) int put_request(struct probity_fleet_hits *hits
     return 0;
 }
 
-/* Neither spans nor requests extend past the time at which sites were switched. */
+/* Forgets open spans and requests: none extends past the time at which sites were switched. */
 static int forget_all(struct probity_fleet_hits *hits, const struct probity_event *event)
 {
     for (uint32_t slot = 0; slot < hits->last_count; slot++)
@@ -350,7 +351,7 @@ int probity_fleet_hits_put(struct probity_fleet_hits *hits, const struct probity
 /* ---- Opening and closing -----------------------------------------------------------------------
  */
 
-/* Numbered probes may have received their names after their rows were written. */
+/* Rewrites rows of numbered probes that were named after their rows were written. */
 int probity_fleet_hits_finish(struct probity_fleet_hits *hits)
 {
     probity_fleet_open_end(&hits->sums, 1);

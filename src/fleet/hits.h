@@ -15,7 +15,7 @@
 struct probity_fleet_hits_options {
     struct probity_fleet_output *output;
     uint64_t run;
-    int has_spans; /* 0: sums only */
+    int has_spans; /* 0: write sums only */
 };
 
 struct probity_fleet_hits;
@@ -27,12 +27,12 @@ int probity_fleet_hits_open(const struct probity_fleet_hits_options *options,
 /* Takes the next HIT or LOST in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_fleet_hits_put(struct probity_fleet_hits *hits, const struct probity_event *event);
 
-/* Writes the remaining rows. Returns as above. */
+/* Writes the remaining rows. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_fleet_hits_finish(struct probity_fleet_hits *hits);
 
 void probity_fleet_hits_close(struct probity_fleet_hits *hits);
 
-/* The number of a probe. */
+/* Returns the number of a probe. */
 uint64_t probity_fleet_probe(const struct probity_probe *probe);
 
 #endif

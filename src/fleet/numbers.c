@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * numbers.c: see numbers.h.
+ * numbers.c: computes the numbers that identify runs and functions in the tables, and lists the
+ * buckets of histograms.
  */
 #include "fleet/numbers.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * numbers.h: numbers of runs and functions, the same wherever they are computed; histograms as
- * columns. Pure functions.
+ * numbers.h: numbers of runs and functions, which do not depend on where they are computed;
+ * histograms as columns. Pure functions.
  */
 #ifndef PROBITY_FLEET_NUMBERS_H
 #define PROBITY_FLEET_NUMBERS_H
@@ -14,10 +14,10 @@
 
 #define PROBITY_FLEET_HASH_SEED UINT64_C(0xcbf29ce484222325)
 
-/* FNV-1a of more bytes, from the seed on. */
+/* Continues the FNV-1a hash `hash` with more bytes. */
 uint64_t probity_fleet_hash(uint64_t hash, const void *bytes, size_t count);
 
-/* A histogram as two columns. Returns the number of buckets. */
+/* Converts a histogram to two columns. Returns the number of buckets. */
 enum { PROBITY_FLEET_BUCKETS = 7424 };
 struct probity_fleet_histogram_list {
     uint16_t buckets[PROBITY_FLEET_BUCKETS];
@@ -26,10 +26,10 @@ struct probity_fleet_histogram_list {
 size_t probity_fleet_list_histogram(const struct probity_histogram *histogram,
                                     struct probity_fleet_histogram_list *ret_list);
 
-/* The number of a run, from its session. */
+/* Returns the number of a run, computed from its session. */
 uint64_t probity_fleet_run(const uint8_t session[16]);
 
-/* The number of a function; of one that is NULL by its run and site. */
+/* Returns the number of a function; if it is NULL, computed from its run and site. */
 uint64_t probity_fleet_function(const struct probity_function *function, uint64_t run,
                                 uint32_t site);
 

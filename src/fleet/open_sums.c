@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_sums.c: one list in order of creation, and one for each owner.
+ * open_sums.c: keeps one list in order of creation, and one for each owner.
  */
 #include "fleet/open_sums.h"
 

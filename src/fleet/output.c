@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.c: the numbers of rows depend only on the order of events. Blocks may be cut anywhere, as
- * long as a block that was sent is cut at the same place when the trace is read again.
+ * output.c: the numbers of rows depend only on the order of events. Blocks may end anywhere, but a
+ * block that was sent must end at the same row when the trace is read again.
  */
 #include "fleet/output.h"
 
@@ -42,7 +42,7 @@ void probity_fleet_output_pass_large(struct probity_fleet_output *output,
         pass_on(output, table, 0);
 }
 
-/* Rows to which others refer are passed on first. */
+/* Ends a block. Rows that its rows refer to are passed on first. */
 static void end_block(struct probity_fleet_output *output, enum probity_fleet_table_number table)
 {
     if (output->batches[table].rows == 0)
@@ -55,7 +55,8 @@ static void end_block(struct probity_fleet_output *output, enum probity_fleet_ta
     pass_on(output, table, output->blocks[table]++);
 }
 
-/* A block that the server has keeps its size there, unless that exceeds the maximum. */
+/* Starts a block. If the server has it, it keeps its size there, unless that exceeds the
+ * maximum. */
 static void start_block(struct probity_fleet_output *output,
                         enum probity_fleet_table_number table)
 {

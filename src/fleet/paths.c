@@ -2,8 +2,8 @@
  *
  * paths.c: a call tree by thread finds the path of each call, and passes on what the call adds to
  * it. If a call turns out to have another path, because one of its callers was recorded only at its
- * end, it is subtracted again; rows are summed modulo 2^64, so the earlier minute may already have
- * been written.
+ * end, the call is subtracted again. Rows are summed modulo 2^64, so the row of the earlier minute
+ * may already have been written.
  */
 #include "fleet/paths.h"
 
@@ -17,25 +17,25 @@
 #define MINUTE_NS PROBITY_FLEET_MINUTE_NS
 
 struct path {
-    struct path *next; /* all paths */
+    struct path *next; /* list of all paths */
     uint64_t number;
     uint32_t thread;
     struct probity_fleet_open *sums;
 };
 
-/* Of one minute. */
+/* The sums of one minute. */
 struct path_sums {
-    struct probity_fleet_open open; /* owner: the path */
+    struct probity_fleet_open open; /* owner: path */
     struct path *path;
     struct probity_tree_sums sums;
 };
 
 struct probity_fleet_paths {
     struct probity_fleet_output *output;
-    uint64_t run, minute; /* minute: of the latest event */
+    uint64_t run, minute; /* minute: that of the latest event */
     struct probity_tree *tree;
     struct path *paths;
-    struct probity_fleet_open_list sums; /* by minute */
+    struct probity_fleet_open_list sums; /* sums by minute */
     int error;
 };
 
@@ -51,7 +51,8 @@ static void put_path(struct probity_fleet_paths *paths, uint64_t number, uint64_
     probity_fleet_output_pass_large(paths->output, PROBITY_FLEET_PATHS);
 }
 
-/* Threads repeat the rows of paths that they share. NULL if out of memory. */
+/* Creates a path. Threads repeat the rows of paths that they share. Returns NULL if out of
+ * memory. */
 static struct path *make_path(struct probity_fleet_paths *paths, struct probity_tree_node *node,
                               const struct path *parent, uint32_t thread)
 {
@@ -71,7 +72,7 @@ static struct path *make_path(struct probity_fleet_paths *paths, struct probity_
     return path;
 }
 
-/* Makes a node's path, after those of its callers. NULL if out of memory. */
+/* Creates the path of a node, after those of its callers. Returns NULL if out of memory. */
 static struct path *path_of(struct probity_fleet_paths *paths, struct probity_tree_node *node)
 {
     struct path *path = node->user;
@@ -116,7 +117,7 @@ static void end_sums(void *paths, struct probity_fleet_open *open, int is_put)
         put_sums(paths, open->period, sums->path, &sums->sums);
 }
 
-/* Finds or adds the sums of calls that began in this minute. NULL if out of memory. */
+/* Finds or adds the sums of calls that began in this minute. Returns NULL if out of memory. */
 static struct path_sums *sums_at(struct probity_fleet_paths *paths, struct path *path,
                                  uint64_t minute)
 {

@@ -22,7 +22,7 @@ int probity_fleet_paths_open(struct probity_fleet_output *output, uint64_t run,
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_fleet_paths_put(struct probity_fleet_paths *paths, const struct probity_event *event);
 
-/* Writes the remaining rows. Returns as above. */
+/* Writes the remaining rows. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_fleet_paths_finish(struct probity_fleet_paths *paths);
 
 void probity_fleet_paths_close(struct probity_fleet_paths *paths);

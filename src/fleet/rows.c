@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rows.c: each function in each thread has a place, to which its scopes point, with the sums of the
- * open minutes. The numbers of rows depend only on the order of events: nothing may depend on
+ * rows.c: each function in each thread has a `place` with the sums of the open minutes; its scopes
+ * point to it. The numbers of rows depend only on the order of events: nothing may depend on
  * hashes, addresses or the time of day.
  */
 #include "fleet/rows.h"
@@ -27,16 +27,16 @@
 
 enum { FLAG_INNER = 8, FLAG_UNTIMED = 16, FLAG_ENTRY = 32 };
 
-/* Of a minute or an hour. */
+/* The sums of a minute or an hour. */
 struct sums {
-    struct probity_fleet_open open; /* owner: a place; of an hour, a function */
-    uint64_t number;                /* of the function, in the database */
+    struct probity_fleet_open open; /* owner: a place; for an hour, a function */
+    uint64_t number;                /* number of the function in the database */
     uint32_t thread;
     struct known *known;
     struct probity_report_sums sums;
 };
 
-/* A function that was passed on, with its sums of the open hours. */
+/* A function whose row was passed on, with its sums of the open hours. */
 struct known {
     struct probity_link link;
     uint64_t number;
@@ -47,7 +47,7 @@ struct place {
     struct probity_link link;
     struct place *next; /* all places, in order of appearance */
     const struct probity_function *function;
-    uint64_t key, slot, number; /* number: of the function, in the database */
+    uint64_t key, slot, number; /* number: that of the function in the database */
     uint32_t thread;
     struct known *known;
     struct probity_fleet_open *sums;
@@ -57,18 +57,18 @@ struct probity_fleet_rows {
     struct probity_fleet_rows_options options;
     struct probity_scopes *scopes;
     struct probity_thread_table threads;
-    struct probity_hashtable table;      /* of places */
+    struct probity_hashtable table;      /* table of places */
     struct place *places, **last_place;
     struct probity_fleet_open_list sums, hours;
-    struct probity_hashtable known;      /* functions that were passed on */
+    struct probity_hashtable known;      /* functions whose rows were passed on */
     const struct probity_thread_label **labels; /* by thread slot */
     uint32_t label_count;
-    uint64_t minute;                     /* in which the latest call ended */
+    uint64_t minute;                     /* minute in which the latest call ended */
     struct probity_fleet_output output;
     struct probity_fleet_hits *hits;
     struct probity_fleet_paths *paths;
     struct probity_scopes_repairs repairs;
-    struct probity_fleet_histogram_list list; /* of one row */
+    struct probity_fleet_histogram_list list; /* histogram of one row */
 };
 
 static void fail(struct probity_fleet_rows *rows, int error)
@@ -79,7 +79,7 @@ static void fail(struct probity_fleet_rows *rows, int error)
 /* ---- Sums of minutes ---------------------------------------------------------------------------
  */
 
-/* What rows of minutes and of hours have in common. */
+/* Writes the columns that rows of minutes and of hours have in common. */
 static void put_numbers(struct probity_fleet_rows *rows, struct probity_fleet_batch *batch,
                         const struct probity_report_sums *sums)
 {
@@ -110,7 +110,7 @@ static void put_sums(struct probity_fleet_rows *rows, const struct sums *item)
     put_numbers(rows, batch, &item->sums);
 }
 
-/* Finds or adds. Returns NULL, and fails, if out of memory. */
+/* Finds or adds sums. If out of memory, fails and returns NULL. */
 static struct sums *open_sums_at(struct probity_fleet_rows *rows,
                                  struct probity_fleet_open_list *list,
                                  struct probity_fleet_open **owner, uint64_t period)
@@ -180,7 +180,7 @@ static void end_minute(void *context, struct probity_fleet_open *open, int is_pu
     probity_histogram_release(&item->sums.durations);
 }
 
-/* Finds or adds the sums of calls that began at this time. NULL if out of memory. */
+/* Finds or adds the sums of calls that began at this time. Returns NULL if out of memory. */
 static struct probity_report_sums *sums_at(struct probity_fleet_rows *rows, struct place *place,
                                            uint64_t begin_ns)
 {
@@ -233,7 +233,7 @@ static void put_function(struct probity_fleet_rows *rows, const struct place *pl
     probity_fleet_output_pass_large(&rows->output, PROBITY_FLEET_FUNCTIONS);
 }
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 static struct known *know_function(struct probity_fleet_rows *rows, const struct place *place,
                                    uint32_t site)
 {
@@ -289,7 +289,7 @@ static void know_thread(struct probity_fleet_rows *rows, const struct probity_ev
         fail(rows, PROBITY_ERROR_MEMORY);
 }
 
-/* Finds or adds the place of a function in a thread. NULL if out of memory. */
+/* Finds or adds the place of a function in a thread. Returns NULL if out of memory. */
 static struct place *place_at(struct probity_fleet_rows *rows,
                               const struct probity_function *function, uint32_t site,
                               uint64_t slot, uint32_t thread)
@@ -333,8 +333,8 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
                                    event->thread);
 }
 
-/* The beginning of the outermost enclosing call that began shortly before this one, so that
- * neighbors share it. */
+/* Returns the beginning of the outermost enclosing call that began shortly before this call, so
+ * that neighboring calls have the same. */
 static uint64_t anchor_of(const struct probity_fleet_rows *rows, const struct probity_scope *scope,
                           uint32_t thread_slot)
 {
@@ -354,7 +354,7 @@ static uint64_t anchor_of(const struct probity_fleet_rows *rows, const struct pr
     return anchor_ns;
 }
 
-/* The lowest byte of a number that is usually near 0, with a sign. */
+/* Returns the lowest byte of a signed number that is usually near 0. */
 static uint64_t low_of(uint64_t value)
 {
     return (uint64_t)(int64_t)(int8_t)(value & 255);
@@ -365,8 +365,8 @@ static uint64_t rest_of(uint64_t value)
     return (uint64_t)((int64_t)(value - low_of(value)) >> 8);
 }
 
-/* Bytes of times are separate columns: the lowest hardly compress, the others do. Unknown CPU times
- * are stored as 0, which compresses best. */
+/* Writes a call. Bytes of times are separate columns: the lowest bytes hardly compress, the others
+ * do. Unknown CPU times are stored as 0, which compresses best. */
 static void put_call(struct probity_fleet_rows *rows, const struct place *place,
                      const struct probity_scope *scope, uint64_t anchor_ns, uint64_t end_ns,
                      unsigned flags)
@@ -475,7 +475,7 @@ int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity
     return error != 0 ? error : rows->output.error;
 }
 
-/* Threads of profile rows are numbered after all slots of a reader. */
+/* Threads of profile rows are numbered from the number of slots of the reader. */
 int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
                                 const struct probity_profiled *profiled)
 {
@@ -500,8 +500,8 @@ int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
     return rows->output.error;
 }
 
-/* Only here is it passed on whether more calls were made than counted: before the end, that depends
- * on how far ahead the reader has read. */
+/* Passes on whether more calls were made than counted. This is done only at the end: before, it
+ * depends on how far ahead the reader has read. */
 static void finish_places(struct probity_fleet_rows *rows)
 {
     for (struct place *place = rows->places; place != NULL; place = place->next) {

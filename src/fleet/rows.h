@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * rows.h: turns the events of a trace into the rows of doc/fleet.md, in blocks. The same trace
- * gives the same blocks each time. Memory: one block of each table, and the sums of one minute, of
+ * always gives the same blocks. Memory: one block of each table, and the sums of one minute, of
  * which there are at most 4,096. Does no I/O.
  */
 #ifndef PROBITY_FLEET_ROWS_H
@@ -21,7 +21,7 @@ enum {
 
 struct probity_fleet_rows_options {
     uint64_t run;
-    uint64_t started_ns; /* when recording began */
+    uint64_t started_ns; /* time when recording began */
     size_t block_rows;
     enum probity_fleet_detail detail;
     int has_cpu;   /* CPU times are known */
@@ -39,32 +39,32 @@ int probity_fleet_rows_open(const struct probity_fleet_rows_options *options,
 /* Takes the next event in time order. Returns 0, MEMORY, or the result of `take`. */
 int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity_event *event);
 
-/* Takes the counts of profile mode, after the last event. Returns as above. */
+/* Takes the counts of profile mode, after the last event. Returns the same. */
 int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
                                 const struct probity_profiled *profiled);
 
-/* Writes rows of bytes of the trace. Returns as above. */
+/* Writes rows with bytes of the trace. Returns the same. */
 struct probity_fleet_piece {
-    uint64_t place; /* in the trace */
-    uint32_t type;  /* of the block that these bytes are; 0: not a block */
-    uint32_t thread, records; /* of a block of type DATA */
+    uint64_t place; /* offset in the trace */
+    uint32_t type;  /* type of the block that these bytes are; 0: not a block */
+    uint32_t thread, records; /* for a block of type DATA */
     const uint8_t *bytes;
     size_t count;
 };
 int probity_fleet_rows_piece(struct probity_fleet_rows *rows,
                              const struct probity_fleet_piece *piece);
 
-/* Ends all blocks here, for a trace that is being recorded. Returns as above. */
+/* Ends all blocks here, for a trace that is being recorded. Returns the same. */
 int probity_fleet_rows_flush(struct probity_fleet_rows *rows);
 
-/* Passes on the rest. Returns as above. */
+/* Passes on the remaining rows. Returns the same. */
 int probity_fleet_rows_finish(struct probity_fleet_rows *rows);
 
-/* After finish. */
+/* Call after finish. */
 const struct probity_scopes_repairs *probity_fleet_rows_repairs(
     const struct probity_fleet_rows *rows);
 
-/* Number of blocks and rows of a table so far. */
+/* Return the number of blocks and rows of a table so far. */
 uint32_t probity_fleet_rows_blocks(const struct probity_fleet_rows *rows,
                                    enum probity_fleet_table_number table);
 uint64_t probity_fleet_rows_count(const struct probity_fleet_rows *rows,

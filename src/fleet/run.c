@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.c: both directions follow the columns of probity_runs, in their order.
+ * run.c: writes and reads rows of runs, in the order of the columns of table probity_runs.
  */
 #include "fleet/run.h"
 
@@ -140,7 +140,7 @@ static void get_repairs(const struct row *row, struct probity_scopes_repairs *re
     repairs->resumes_unmatched = row->numbers[column("resumes_unmatched")];
 }
 
-/* 32 hexadecimal digits; anything else becomes 0. */
+/* Parses 32 hexadecimal digits; anything else becomes 0. */
 static void get_id(const struct probity_text *text, uint8_t ret_id[16])
 {
     static const char digits[] = "0123456789abcdef";

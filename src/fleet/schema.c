@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema.c: tables, and the statements that create them.
+ * schema.c: defines the tables, and writes the statements that create them.
  */
 #include "fleet/schema.h"
 
@@ -119,7 +119,7 @@ static const struct probity_fleet_column probes[] = {
     {"name", TEXT, PLAIN, "its name; empty for a number without a name"},
 };
 
-/* The sums of calls that began in a minute or an hour. */
+/* The sums of calls that began in the same minute or hour. */
 #define SUMS_OF_CALLS(UNIT)                                                                        \
     {"calls", U64, SMALL, "calls"},                                                                \
     {"untimed", U64, SMALL, "calls without times"},                                                \
@@ -422,7 +422,7 @@ static int has_no_comments(const struct probity_fleet_schema *schema)
     return schema->cluster != NULL && schema->version < PROBITY_FLEET_CODECS;
 }
 
-/* The table on each server of a cluster. */
+/* Writes the statement for the table on each server of a cluster. */
 static void print_stored(FILE *stream, const struct probity_fleet_table *table)
 {
     if (table->stored_as != NULL)
@@ -442,8 +442,8 @@ static void print_name(FILE *stream, const struct probity_fleet_schema *schema,
         fprintf(stream, " ON CLUSTER '%s'", schema->cluster);
 }
 
-/* How many blocks of a table a server recognizes: the tokens of inserts, or on a cluster whose
- * servers have none, their rows. By default these are 0, and on a cluster 100 or more. */
+/* Writes how many blocks of a table a server recognizes: by the tokens of inserts or, on a cluster
+ * whose servers have none, by their rows. By default these are 0, and on a cluster 100 or more. */
 static void print_window(FILE *stream, const struct probity_fleet_schema *schema)
 {
     if (schema->cluster != NULL)
@@ -528,7 +528,7 @@ size_t probity_fleet_schema_key(const struct probity_fleet_table *table, const c
 /* ---- Copying calls -----------------------------------------------------------------------------
  */
 
-/* From the columns of version 2. Each call begins at its own at_ns. */
+/* Computes the columns from those of version 2. Each call begins at its own at_ns. */
 static const char old_calls_columns[] =
     "SELECT day, run, block, function, thread, depth, flags, start_ns, toUInt8(0), toUInt8(0), "
     "toUInt8(bitAnd(self, 255)), toUInt8(bitAnd(bitShiftRight(self, 8), 255)), "

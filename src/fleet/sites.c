@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sites.c: rows of sites follow the columns of probity_sites, in both directions.
+ * sites.c: writes and reads rows of sites, in the order of the columns of table probity_sites.
  */
 #include "fleet/sites.h"
 
@@ -55,7 +55,7 @@ void probity_fleet_sql_sites(FILE *stream, const struct probity_fleet_range *ran
     fputs(" ORDER BY run, site, version DESC LIMIT 1 BY run, site", stream);
 }
 
-/* Copies the texts, zero-terminated. The caller frees the memory; NULL if out of memory. */
+/* Copies the texts, zero-terminated. The caller frees the memory. Returns NULL if out of memory. */
 static char *copy_texts(struct probity_fleet_answer *answer, struct probity_listed_site *site)
 {
     const char **const to[TEXTS] = {&site->name, &site->file, &site->within, &site->signature,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * spans.c: blocks from rows of minutes or, for a range or by correlation, from rows of blocks or of
- * requests.
+ * spans.c: computes blocks from rows of minutes or, for a range or by correlation, from rows of
+ * blocks or of requests.
  */
 #include "fleet/spans.h"
 
@@ -12,7 +12,7 @@
 #include "fleet/schema.h"
 #include "probity.h"
 
-/* A hit of the probe, which the answer takes as its first hit. */
+/* A probe; `hit` represents its first hit in the answer. */
 struct probe_entry {
     struct probity_link link;
     uint64_t number;
@@ -55,7 +55,7 @@ static void put_group(FILE *stream, const struct probity_fleet_spans *spans)
     fputs("from_probe, to_probe", stream);
 }
 
-/* Sums rows of single blocks, those between hits in the range. */
+/* Sums rows of single blocks: those whose hits are both in the range. */
 static void put_rows(FILE *stream, const struct probity_fleet_spans *spans)
 {
     const struct probity_fleet_range *range = spans->range;
@@ -101,7 +101,7 @@ void probity_fleet_sql_spans_sums(FILE *stream, const struct probity_fleet_spans
     put_group(stream, spans);
 }
 
-/* Of equal blocks, the earlier comes first. */
+/* Among equal blocks, the earlier ones come first. */
 void probity_fleet_sql_slowest(FILE *stream, const struct probity_fleet_spans *spans)
 {
     fputs("SELECT run, thread, from_probe, to_probe, begin_ns, wall_ns, cpu_ns, is_cpu FROM "

@@ -9,29 +9,29 @@
 #include "answers/blocks/blocks.h"
 #include "fleet/sums.h"
 
-/* Selects blocks. */
+/* What blocks to select. */
 struct probity_fleet_spans {
-    const struct probity_fleet_range *range; /* group OF_THREAD: by thread */
+    const struct probity_fleet_range *range; /* with group OF_THREAD: by thread */
     int by_correlation;
-    size_t slowest; /* number to list for each pair */
+    size_t slowest; /* number of blocks to list for each pair */
 };
 
-/* Whether the rows of minutes suffice. A block counts if both its hits are in the range, which rows
- * of minutes do not show. */
+/* Whether the rows of minutes suffice. A block counts if both its hits are in the range, which
+ * cannot be determined from rows of minutes. */
 int probity_fleet_spans_are_of_minutes(const struct probity_fleet_spans *spans);
 
-/* Write the statements for probes, sums and, of each pair of probes, its slowest blocks. */
+/* Write the statements for probes, for sums, and for the slowest blocks of each pair of probes. */
 void probity_fleet_sql_probes(FILE *stream, const struct probity_fleet_spans *spans);
 void probity_fleet_sql_spans_sums(FILE *stream, const struct probity_fleet_spans *spans);
 void probity_fleet_sql_slowest(FILE *stream, const struct probity_fleet_spans *spans);
 
-/* Probes by their numbers in the database. */
+/* Probes, by number in the database. */
 struct probity_fleet_probes_taken {
     struct probity_hashtable table;
 };
 
-/* Take the answers, in this order; threads were taken before. Return 0, MEMORY, or
- * PROBITY_ERROR_FORMAT if it is not such an answer. The blocks refer to the sums and probes.
+/* Take the replies, in this order, after those with threads. Return 0, MEMORY, or
+ * PROBITY_ERROR_FORMAT if a reply has another format. The blocks refer to the sums and probes.
  * `blocks`: one for each run if the sums are by run, otherwise one. */
 int probity_fleet_take_probes(struct probity_fleet_probes_taken *probes,
                               struct probity_fleet_answer *answer);

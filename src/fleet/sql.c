@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sql.c: builds statements.
+ * sql.c: quotes texts, and writes the statements and conditions that select runs.
  */
 #include "fleet/sql.h"
 
@@ -47,7 +47,8 @@ void probity_fleet_sql_choice(FILE *stream, const struct probity_fleet_choice *c
         fprintf(stream, " AND run = %" PRIu64, choice->run);
 }
 
-/* Columns that select a run do not change between its versions, except its end. */
+/* No deduplication is needed before the condition: of its columns, only the end of a run differs
+ * between the versions of its row. */
 void probity_fleet_sql_runs(FILE *stream, const struct probity_fleet_choice *choice)
 {
     const struct probity_fleet_table *table = &probity_fleet_tables[PROBITY_FLEET_RUNS];

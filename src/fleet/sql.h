@@ -13,7 +13,7 @@
 struct probity_fleet_choice {
     const char *host, *executable, *label, *build; /* NULL: any */
     uint64_t from_ns, to_ns; /* runs with a record in [from, to); to 0: no end */
-    uint64_t run;            /* only this one; 0: any */
+    uint64_t run;            /* only the run with this number; 0: any */
 };
 
 /* Writes a text as a string literal. */
@@ -22,8 +22,8 @@ void probity_fleet_sql_text(FILE *stream, const char *text);
 /* Writes a condition on the columns of probity_runs. */
 void probity_fleet_sql_choice(FILE *stream, const struct probity_fleet_choice *choice);
 
-/* Writes the latest rows of the chosen runs, or only their number `run`. Answers to the former are
- * read by probity_fleet_run_get(). */
+/* Writes a statement for the latest rows of the selected runs, or only for their numbers (`run`).
+ * Replies to the former are read by probity_fleet_run_get(). */
 void probity_fleet_sql_runs(FILE *stream, const struct probity_fleet_choice *choice);
 void probity_fleet_sql_run_numbers(FILE *stream, const struct probity_fleet_choice *choice);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * story.c: rows of requests are sorted by id, so a story is found without its run; rows of calls
- * are found by run, thread and time.
+ * story.c: rows of requests are sorted by id, so they are found without knowing the runs; rows of
+ * calls are found by run, thread and time.
  */
 #include "fleet/story.h"
 
@@ -64,14 +64,14 @@ static int is_window(const struct probity_fleet_step *step)
     return step->has_previous && step->thread == step->from_thread && step->wall_ns <= step->at_ns;
 }
 
-/* Calls that began at this moment have a later at_ns. */
+/* Returns the least at_ns of calls that began at start_ns or later. */
 static uint64_t earliest_anchor(uint64_t start_ns)
 {
     return start_ns > PROBITY_FLEET_SINCE_MAX ? start_ns - PROBITY_FLEET_SINCE_MAX : 0;
 }
 
-/* First selects the time that covers all windows, which the server finds by its index, then each of
- * the windows. */
+/* First selects the range that covers all windows, which the server can look up in its index, then
+ * each window. */
 int probity_fleet_sql_story_calls(FILE *stream, const struct probity_fleet_step *first,
                                   size_t count)
 {

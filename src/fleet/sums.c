@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums.c: turns replies into rows of a report. A reference to a function, thread or run that
- * earlier replies did not have is an error: the database was changed in between, or is not one of
- * ours.
+ * sums.c: turns replies into rows of a report. A reference to a function, thread or run that was
+ * not in earlier replies is an error: the database was changed in between, or was not written by
+ * Probity.
  */
 #include "fleet/sums.h"
 
@@ -72,7 +72,7 @@ static const struct run_entry *run_at(const struct probity_fleet_sums *sums, uin
 /* ---- Functions ---------------------------------------------------------------------------------
  */
 
-/* Copies the five texts of a function, one after the other. */
+/* Copies the five texts of a function, one after another. */
 static int take_texts(struct function_entry *entry, struct probity_fleet_answer *answer)
 {
     struct probity_function *function = &entry->function;
@@ -223,7 +223,7 @@ static void take_numbers(struct probity_fleet_answer *answer, struct probity_rep
     sums->has_no_elapsed = 1;
 }
 
-/* Without threads, the report needs one that represents all. */
+/* Adds a row. If sums are not by thread, the report needs one thread that represents all. */
 static int add_row(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
                    struct probity_report *const *reports, struct probity_report_row *row)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums_sql.c: the statements. Both ways to sum calls have the same columns: function, run, thread,
- * then those of `sum_names` and the histogram.
+ * sums_sql.c: writes the statements. Both ways to sum calls have the same columns: function, run,
+ * thread, then those of `sum_names` and the histogram.
  */
 #include <inttypes.h>
 
@@ -36,8 +36,8 @@ static void put_list(FILE *stream, const char *column, const uint64_t *numbers, 
     fputc(')', stream);
 }
 
-/* A run has no calls outside its own time; the extra minute allows for differences between
- * clocks. */
+/* Writes the condition on runs. A run has no calls outside its own time; the extra minute allows
+ * for differences between clocks. */
 static void put_runs(FILE *stream, const struct probity_fleet_range *range)
 {
     struct probity_fleet_choice choice = range->choice;
@@ -64,7 +64,8 @@ static void put_numbers(FILE *stream, const char *column, const uint64_t *number
     put_list(stream, column, numbers, count);
 }
 
-/* A call's day is that of its end, or later, so it only excludes days before the range. */
+/* Writes the condition on days. The day of a call is that of its end, or later, so it only excludes
+ * days before the range. */
 static void put_day(FILE *stream, const struct probity_fleet_range *range)
 {
     if (range->from_ns > 0)
@@ -84,7 +85,7 @@ void probity_fleet_sql_condition(FILE *stream, const struct probity_fleet_range 
         fprintf(stream, " AND %s < %" PRIu64, moment, range->to_ns / unit_ns);
 }
 
-/* Same as above for rows of calls, which are sorted by at_ns: start_ns or a little earlier. */
+/* The same for rows of calls, which are sorted by at_ns: start_ns or a little earlier. */
 static void put_calls_condition(FILE *stream, const struct probity_fleet_range *range)
 {
     probity_fleet_sql_condition(stream, range, "start_ns", 1);
@@ -147,7 +148,7 @@ static void put_minutes(FILE *stream, const struct probity_fleet_range *range)
     put_group(stream, range);
 }
 
-/* Columns of a row of minutes, computed from one call. CPU times count only if its run has them
+/* The columns of a row of minutes, computed from one call. CPU times count only if its run has them
  * (has_cpu). */
 static const char call_columns[] =
     "SELECT function, run, thread, "
@@ -164,8 +165,8 @@ static const char call_columns[] =
     "AS self_cpu_, "
     "(1 - is_untimed) * paused_ns AS paused_, (1 - is_untimed) * paused_cpu_ns AS paused_cpu_, ";
 
-/* The logarithm of a large number is not exact, so it is corrected to the highest bit that is
- * set. */
+/* The logarithm of a large number is not exact, so it is corrected to that of the highest bit that
+ * is set. */
 const char probity_fleet_bucket_columns[] =
     "toUInt8(floor(log2(greatest(duration, 128)))) AS near, "
     "toUInt8(near - (bitShiftLeft(toUInt64(1), near) > duration AND near > 7)"
@@ -173,7 +174,7 @@ const char probity_fleet_bucket_columns[] =
     "toUInt16(if(duration < 128, duration, shift * 128 + bitShiftRight(duration, shift))) "
     "AS bucket, ";
 
-/* The expression for the duration of a call. Time off the CPU is never below 0. */
+/* Returns the expression for the duration of a call. Time off the CPU is never below 0. */
 static const char *duration_of(enum probity_report_key measure)
 {
     switch (measure) {
@@ -274,8 +275,8 @@ void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *r
     fputs(" GROUP BY run, thread", stream);
 }
 
-/* A moment counts if it is in the range and was recorded: all beginnings are recorded, but ends
- * only if the call ended by its leave. */
+/* A moment counts if it is in the range and was recorded: all beginnings are recorded, ends only if
+ * the call ended by its leave. */
 void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *range)
 {
     uint64_t to_ns = range->to_ns > 0 ? range->to_ns : UINT64_MAX;

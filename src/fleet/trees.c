@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * trees.c: finds a path by its number, and makes it from its caller's path. Rows are sorted by
- * thread, so each path needs to store only one node.
+ * trees.c: finds a path by number, and creates its node below that of its caller's path. Rows are
+ * sorted by thread, so each path needs to store only one node.
  */
 #include "fleet/trees.h"
 
@@ -91,8 +91,8 @@ static struct path_entry *path_at(struct probity_fleet_paths_taken *paths, uint6
     return entry;
 }
 
-/* Goes up to a caller that has a node below this root. Returns the outermost path without one, from
- * which `callee` leads back; NULL if a caller is missing, or is its own caller. */
+/* Goes up to a caller that has a node below this root. Returns the outermost path without a node,
+ * from which `callee` leads back; NULL if a caller is missing, or is its own caller. */
 static struct path_entry *find_first(struct probity_fleet_paths_taken *paths,
                                      struct path_entry *entry, const struct probity_tree_node *root,
                                      struct probity_tree_node **ret_parent)
@@ -114,7 +114,7 @@ static struct path_entry *find_first(struct probity_fleet_paths_taken *paths,
     return entry;
 }
 
-/* root NULL: that of the tree. */
+/* root NULL: the root of the tree. */
 static int reach(struct probity_fleet_paths_taken *paths, const struct probity_fleet_sums *sums,
                  struct probity_tree *tree, struct probity_tree_node *root,
                  struct path_entry *entry)
@@ -147,8 +147,8 @@ struct taking {
     struct probity_fleet_paths_taken *paths;
     const struct probity_fleet_sums *sums;
     struct probity_tree *tree;
-    const struct probity_thread_label *thread; /* of the latest row; NULL: all threads */
-    struct probity_tree_node *root;            /* its node */
+    const struct probity_thread_label *thread; /* thread of the latest row; NULL: all threads */
+    struct probity_tree_node *root;            /* node of that thread */
 };
 
 static int set_thread(struct taking *taking, uint64_t run, uint32_t number)

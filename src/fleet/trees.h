@@ -9,20 +9,20 @@
 #include "answers/tree/tree.h"
 #include "fleet/sums.h"
 
-/* Write the statements for the paths of the chosen runs, for their sums in a range of whole
- * minutes, of all threads or by thread as the range says, and for calls without times: of profile
- * mode, and counted by PROBITY_BUDGET. */
+/* Write the statements for the paths of the selected runs, for their sums in a range of whole
+ * minutes (of all threads, or by thread if the range requests it), and for calls without times:
+ * those of profile mode, and those counted by PROBITY_BUDGET. */
 void probity_fleet_sql_paths(FILE *stream, const struct probity_fleet_range *range);
 void probity_fleet_sql_path_sums(FILE *stream, const struct probity_fleet_range *range);
 void probity_fleet_sql_profiled(FILE *stream, const struct probity_fleet_range *range);
 
-/* Paths by their numbers. */
+/* Paths, by number. */
 struct probity_fleet_paths_taken {
     struct probity_hashtable table;
 };
 
-/* Take the answers, in this order; functions and threads were taken before. Return 0, MEMORY, or
- * PROBITY_ERROR_FORMAT if it is not such an answer. The tree refers to the sums. */
+/* Take the replies, in this order, after those with functions and threads. Return 0, MEMORY, or
+ * PROBITY_ERROR_FORMAT if a reply has another format. The tree refers to the sums. */
 int probity_fleet_take_paths(struct probity_fleet_paths_taken *paths,
                              struct probity_fleet_answer *answer);
 int probity_fleet_take_path_sums(struct probity_fleet_paths_taken *paths,

@@ -30,8 +30,7 @@ int probity_file_header_check(const uint8_t bytes[PROBITY_FILE_HEADER_BYTES])
     return probity_get_u16(bytes + 12) == PROBITY_FORMAT_MAJOR ? 0 : PROBITY_ERROR_VERSION;
 }
 
-/* Computed with the checksum field as zero, so that the checksum covers the whole header, including
- * itself. */
+/* Computed with the checksum field set to zero, so that the checksum covers the whole header. */
 static uint32_t block_checksum(const uint8_t *block, uint32_t payload_bytes)
 {
     static const uint8_t zero[4];
@@ -103,7 +102,7 @@ static void anchor_get(const uint8_t *at, struct probity_anchor *ret_anchor)
     ret_anchor->width_ns = probity_get_u32(at + 32);
 }
 
-/* Appends the strings that are present. Returns the payload's size, 0 if room is too small. */
+/* Appends the strings that are present. Returns the payload's size, or 0 if room is too small. */
 static size_t texts_put(uint8_t *payload, size_t room, const struct probity_info *info)
 {
     size_t used = PROBITY_INFO_FIXED_BYTES;

@@ -19,7 +19,7 @@ enum {
     PROBITY_INFO_FIXED_BYTES = 128,
     PROBITY_DATA_FIXED_BYTES = 72,
     PROBITY_SYNC_BYTES = 112,
-    PROBITY_END_FAILED_BYTES = 128 /* size of an END with the reason for an early end */
+    PROBITY_END_FAILED_BYTES = 128 /* size of an END that states why recording ended early */
 };
 
 enum probity_block_type {
@@ -43,8 +43,8 @@ enum {
     PROBITY_INFO_CPU_TIME = 1,
     PROBITY_INFO_WALL_TIME = 2,
     PROBITY_INFO_PROFILE = 4,
-    PROBITY_INFO_MARKS_START = 8, /* a SYNC follows once the spool has its name */
-    PROBITY_INFO_ORDERED = 16     /* the clock is read after preceding instructions finish */
+    PROBITY_INFO_MARKS_START = 8, /* a SYNC is written when the spool gets its name */
+    PROBITY_INFO_ORDERED = 16     /* preceding instructions finish before the clock is read */
 };
 enum { PROBITY_DATA_CPU_KNOWN = 1, PROBITY_DATA_HAS_EVENTS = 2, PROBITY_DATA_LATE = 4 };
 enum {
@@ -130,29 +130,30 @@ struct probity_block_header {
 /* The file's first 16 bytes. */
 void probity_file_header_put(uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
 
-/* Returns 0, PROBITY_ERROR_FORMAT or PROBITY_ERROR_VERSION (other major version). */
+/* Returns 0, PROBITY_ERROR_FORMAT or PROBITY_ERROR_VERSION (different major version). */
 int probity_file_header_check(const uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
 
 /* Whether a block in memory is valid, as probity_block_seal() makes it: 1 or 0. */
 int probity_block_is_valid(const uint8_t *block, size_t bytes);
 
-/* Fills in the header before a payload that is already at block + 24, checksum included. */
+/* Fills in the header, including the checksum, before a payload that is already at block + 24. */
 void probity_block_seal(uint8_t *block, uint16_t type, uint64_t serial, uint32_t payload_bytes);
 
-/* Reads a header. Returns 0, or PROBITY_ERROR_DAMAGED if magic or length are invalid. */
+/* Reads a header. Returns 0, or PROBITY_ERROR_DAMAGED if magic or length is invalid. */
 int probity_block_header_get(const uint8_t bytes[PROBITY_BLOCK_HEADER_BYTES],
                              struct probity_block_header *ret_header);
 
 /* Whether the checksum of a complete block (header and payload) is correct: 1 or 0. */
 int probity_block_is_whole(const uint8_t *block, const struct probity_block_header *header);
 
-/* INFO. put: returns the payload's size, at most room; 0 if room is too small. Texts are truncated
- * to 65,535 bytes. get: returns 0 or PROBITY_ERROR_DAMAGED; texts point into the payload. */
+/* INFO. put: returns the payload's size, at most room, or 0 if room is too small. Texts are
+ * truncated to 65,535 bytes. get: returns 0 or PROBITY_ERROR_DAMAGED; texts point into the
+ * payload. */
 size_t probity_info_put(uint8_t *payload, size_t room, const struct probity_info *info);
 int probity_info_get(const uint8_t *payload, size_t bytes, struct probity_info *ret_info);
 
-/* The fixed part of DATA; the stream follows after PROBITY_DATA_FIXED_BYTES. get: as above; also
- * rejects a first tick after the last, and words out of order. */
+/* The fixed part of DATA; the stream follows after PROBITY_DATA_FIXED_BYTES. get: the same as
+ * above; also rejects a first tick that is later than the last, and words out of order. */
 void probity_data_put(uint8_t *payload, const struct probity_data *data);
 int probity_data_get(const uint8_t *payload, size_t bytes, struct probity_data *ret_data);
 

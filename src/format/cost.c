@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cost.c: encodes and decodes the COST block field by field. The block contains the length of a
- * row, so that a later version may extend rows.
+ * row, so that later versions can extend rows.
  */
 #include "format/cost.h"
 

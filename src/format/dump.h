@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dump.h: the DUMP block: why a dump was made, and which window it holds (doc/trace-format.md).
- * Pure functions on memory, no I/O.
+ * dump.h: the DUMP block: why a dump was made, and its window (doc/trace-format.md). Pure functions
+ * on memory, no I/O.
  */
 #ifndef PROBITY_FORMAT_DUMP_H
 #define PROBITY_FORMAT_DUMP_H
@@ -10,13 +10,14 @@
 
 enum {
     PROBITY_DUMP_FIXED_BYTES = 64,
-    PROBITY_DUMP_REASON_BYTES = 60, /* with the lengths of texts; without texts and the first u32 */
+    PROBITY_DUMP_REASON_BYTES = 60, /* including the lengths of texts, excluding texts and the first
+                                     * u32 */
     PROBITY_DUMP_TEXT_MAX = 255,    /* of a reason written by this version */
     PROBITY_DUMP_WHOLE = 1,         /* flag of the block */
     PROBITY_DUMP_IS_PERCENTILE = 1, /* flags of a reason */
     PROBITY_DUMP_IS_LEAST = 2,
     PROBITY_DUMP_IS_ONE_THREAD = 4,
-    PROBITY_DUMP_NONE = -1          /* as u32: no thread, no number */
+    PROBITY_DUMP_NONE = -1          /* as a u32: no thread, no number */
 };
 
 enum probity_dump_kind {
@@ -40,7 +41,7 @@ struct probity_dump_reason {
 };
 
 struct probity_dump {
-    uint8_t session[16]; /* of the recording */
+    uint8_t session[16]; /* session of the recording */
     uint32_t number, flags;
     uint64_t wanted, had, end;
     uint32_t reasons, more, left_out, lost;
@@ -53,11 +54,12 @@ size_t probity_dump_room(uint32_t reasons);
 size_t probity_dump_put(uint8_t *payload, const struct probity_dump *dump,
                         const struct probity_dump_reason *reasons);
 
-/* Returns 0 or PROBITY_ERROR_DAMAGED. *ret_offset: of the first reason. */
+/* Returns 0 or PROBITY_ERROR_DAMAGED. *ret_offset: offset of the first reason. */
 int probity_dump_get(const uint8_t *payload, size_t bytes, struct probity_dump *ret_dump,
                      size_t *ret_offset);
 
-/* Reads the reason at *offset, which advances to the next. Returns 0 or PROBITY_ERROR_DAMAGED. */
+/* Reads the reason at *offset, and advances *offset to the next one. Returns 0 or
+ * PROBITY_ERROR_DAMAGED. */
 int probity_dump_reason_get(const uint8_t *payload, size_t bytes, size_t *offset,
                             struct probity_dump_reason *ret_reason);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.c: rows of a PROFILE block: numbers, and the non-empty buckets of the histogram. A row
- * begins with its length, so that a later version may add fields.
+ * profile.c: encodes and decodes the rows of a PROFILE block: numbers, and the non-empty buckets of
+ * the histogram. A row begins with its length, so that later versions can add fields.
  */
 #include "format/profile.h"
 
@@ -48,7 +48,7 @@ enum { NUMBERS = 16 };
 
 uint8_t *probity_profile_row_put(uint8_t *at, const struct probity_profile_row *row)
 {
-    enum { LENGTH_BYTES = 2 }; /* of the length; any row is shorter than 2^14 bytes */
+    enum { LENGTH_BYTES = 2 }; /* size of the length; any row is shorter than 2^14 bytes */
     const uint64_t numbers[NUMBERS] = {row->set, row->thread, row->tid, row->threads,
                                        row->site, row->calls, row->untimed, row->unwound,
                                        row->total, row->self, row->min, row->max, row->paused,
@@ -71,7 +71,7 @@ uint8_t *probity_profile_row_put(uint8_t *at, const struct probity_profile_row *
         next = i + 1;
     }
     at = probity_varint_put(at, row->open_since);
-    /* A two-byte number, even if one byte would do. */
+    /* Writes a two-byte number, even if one byte would be enough. */
     probity_put_u16(start - LENGTH_BYTES, (uint16_t)((uint32_t)(at - start) << 2 | 2));
     probity_assert(at - start < 1 << 14);
     return at;

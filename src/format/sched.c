@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.c: fields of the head of TRACE.sched.
+ * sched.c: encodes and decodes the head of TRACE.sched.
  */
 #include "format/sched.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.h: the head of TRACE.sched, thread states next to a trace, as specified in
+ * sched.h: the head of TRACE.sched, the file of thread states next to a trace, as specified in
  * doc/sched.md. Pure functions on memory, no I/O; used by `record` and the reader.
  */
 #ifndef PROBITY_FORMAT_SCHED_H
@@ -16,7 +16,7 @@ enum {
     PROBITY_SCHED_MINOR = 1,
     PROBITY_SCHED_HEADER_BYTES = 16,
     PROBITY_SCHED_INFO_BYTES = 84,
-    PROBITY_SCHED_INFO_BYTES_LEAST = 64, /* without what version 1.1 adds */
+    PROBITY_SCHED_INFO_BYTES_LEAST = 64, /* without the fields that version 1.1 added */
     PROBITY_SCHED_INFO = 37 /* type of the first block */
 };
 
@@ -28,7 +28,7 @@ enum {
 
 struct probity_sched_info {
     uint8_t session[16];
-    uint32_t flags, error_ns; /* error of the ticks, plus or minus */
+    uint32_t flags, error_ns; /* error_ns: error of the ticks, plus or minus */
     uint64_t first_tick, last_tick;
     uint64_t lost; /* records that the kernel dropped */
     uint64_t blocks, events;

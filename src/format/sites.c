@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sites.c: rows of a SITES block. A row begins with its length, so that a later version may add
- * fields. Adjacent rows mostly have the same file and library, so unchanged texts are not repeated.
+ * sites.c: encodes and decodes the rows of a SITES block. A row begins with its length, so that
+ * later versions can add fields. Adjacent rows mostly have the same file and library, so unchanged
+ * texts are not repeated.
  */
 #include "format/sites.h"
 
@@ -39,7 +40,7 @@ static int is_same(const struct probity_listed *row, const struct probity_listed
 uint8_t *probity_sites_row_put(uint8_t *at, const struct probity_listed *row,
                                const struct probity_listed *before)
 {
-    enum { LENGTH_BYTES = 2 }; /* of the length; any row is shorter than 2^14 bytes */
+    enum { LENGTH_BYTES = 2 }; /* size of the length; any row is shorter than 2^14 bytes */
     static const struct probity_listed nothing;
     const uint32_t numbers[PROBITY_SITES_NUMBERS] = {row->kind, row->level, row->flags, row->line,
                                                      row->number};

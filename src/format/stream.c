@@ -21,7 +21,7 @@ struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uin
 struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off)
 {
     probity_assert(probity_packer_is_valid(&packer));
-    packer.at = probity_varint_put(packer.at, 1); /* no time passes */
+    packer.at = probity_varint_put(packer.at, 1); /* no time has passed */
     packer.at = probity_varint_put(packer.at, PROBITY_STREAM_CPU);
     packer.at = probity_varint_put(packer.at, (uint64_t)off << 1 ^ (uint64_t)(off >> 63));
     return packer;
@@ -57,7 +57,7 @@ static const uint8_t *get_event(const uint8_t *at, const uint8_t *end,
 /* ---- Hits with ids ------------------------------------------------------------------------------
  */
 
-/* In the first number of a packed hit: flags, role, number. */
+/* Fields of the first number of a packed hit: flags, role, number. */
 enum {
     ROLE_SHIFT = 3,
     NUMBER_SHIFT = 6,
@@ -134,7 +134,7 @@ static uint8_t *put_id(uint8_t *to, uint64_t is_there, uint64_t id)
     return to + 8;
 }
 
-/* Unpacks a packed hit with ids. An invalid one remains an event of its kind. */
+/* Unpacks a packed hit with ids. An invalid one is left packed. */
 static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record *record)
 {
     int is_placed = record->kind == PROBITY_EVENT_HIT_PLACED;
@@ -173,8 +173,8 @@ static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record 
 /* ---- Records ------------------------------------------------------------------------------------
  */
 
-/* Unpacks anything except a predicted hit: an unpredicted hit, changes of CPU time before a record,
- * an event. */
+/* Unpacks anything except a predicted hit: an unpredicted hit, changes of the CPU time before a
+ * record, or an event. */
 int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record)
 {
     const uint8_t *end = unpacker->end;
@@ -220,7 +220,7 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
     return 0;
 }
 
-/* Name and ending of each role. */
+/* Name of each role, and the ending of its sites. */
 static const char *const roles[PROBITY_HIT_WITH_ROLE_MAX + 1][2] = {
     {"", ""},
     {"lock-wait", ":wait"},
@@ -267,7 +267,7 @@ int probity_role_is_wait(uint32_t before, uint32_t after)
            (before == PROBITY_ROLE_CONDITION_WAIT && after == PROBITY_ROLE_WOKEN);
 }
 
-/* Takes the next id if its bit says that there is one and the payload contains it. */
+/* Takes the next id if its bit is set and the payload contains it. */
 static int take_id(const uint8_t **at, const uint8_t *end, int is_there, uint64_t *ret_id)
 {
     *ret_id = 0;
@@ -350,7 +350,7 @@ size_t probity_mapping_event_put(uint8_t *payload, size_t room,
     return (size_t)(put_text(at, event->build_id, event->build_id_bytes) - payload);
 }
 
-/* Returns the address after a text, or NULL if the payload ends before. */
+/* Returns the address after a text, or NULL if the payload is too short. */
 static const uint8_t *get_text(const uint8_t *at, const uint8_t *end, const char **ret_text,
                                size_t *ret_bytes)
 {

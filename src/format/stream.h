@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.h: the packed stream of records inside a DATA block (doc/trace-format.md, "Stream"):
- * packer for the writer, unpacker for the reader. Pure functions on memory.
+ * stream.h: the packed stream of records in a DATA block (doc/trace-format.md, "Stream"): packer
+ * for the writer, unpacker for the reader. Pure functions on memory.
  */
 #ifndef PROBITY_FORMAT_STREAM_H
 #define PROBITY_FORMAT_STREAM_H
@@ -43,7 +43,7 @@ enum probity_event_kind {
     PROBITY_EVENT_LOST = 19,
     PROBITY_EVENT_PAUSED_BEFORE = 20,
     PROBITY_EVENT_BUDGET = 21,
-    PROBITY_EVENT_HIT_PLACED = 22, /* only in a stream, as PROBITY_EVENT_HIT_PACKED */
+    PROBITY_EVENT_HIT_PLACED = 22, /* only in a stream, like PROBITY_EVENT_HIT_PACKED */
     PROBITY_EVENT_MAPPING = 23,
     PROBITY_EVENT_THREAD_STATE = 24, /* only in TRACE.sched: doc/sched.md */
     PROBITY_EVENT_SITES_SWITCHED = 25
@@ -52,8 +52,9 @@ enum probity_event_kind {
 /* The first byte of PROBITY_EVENT_BUDGET. */
 enum probity_budget_what {
     PROBITY_BUDGET_WHAT_COUNTED = 1, /* calls of the function are only counted from here on */
-    PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* over budget, and no more functions can be only counted */
-    PROBITY_BUDGET_WHAT_TOTAL = 3,   /* of the whole run */
+    PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* over budget, but no more functions can be restricted to
+                                       * counting */
+    PROBITY_BUDGET_WHAT_TOTAL = 3,   /* total of the whole run */
     PROBITY_BUDGET_WHAT_REMOVED = 4, /* calls of the function are not even counted from here on */
     PROBITY_BUDGET_WHAT_HITS = 5     /* free locks of the kind, or allocations, are only counted */
 };
@@ -61,9 +62,9 @@ enum { PROBITY_BUDGET_EVENT_BYTES = 24, PROBITY_BUDGET_UNITS = 1000000 };
 
 struct probity_budget_event {
     uint32_t what;           /* an enum probity_budget_what, or an unknown one */
-    uint32_t site;           /* of the function's enter, or of a hit, if it concerns one */
+    uint32_t site;           /* site of the function's enter or of a hit, if it concerns one */
     uint32_t budget, cost;   /* shares of the program's CPU time, in millionths */
-    uint64_t calls;          /* of the function, or hits, per second until then */
+    uint64_t calls;          /* calls of the function, or hits, per second until then */
 };
 
 /* get: returns 0 or PROBITY_ERROR_DAMAGED. */
@@ -76,13 +77,13 @@ int probity_budget_event_get(const uint8_t *payload, size_t bytes,
  * zero-terminated. */
 struct probity_mapping_event {
     uint64_t first, end;
-    uint64_t bias; /* an address in memory less the same address as linked */
+    uint64_t bias; /* address in memory minus the same address as linked */
     const char *path, *build_id; /* build_id: hexadecimal, may be empty */
     size_t path_bytes, build_id_bytes;
 };
 
-/* put: returns the size of the payload, 0 if it does not fit in `room` bytes. get: returns 0, with
- * texts that point into the payload, or PROBITY_ERROR_DAMAGED. */
+/* put: returns the size of the payload, or 0 if it does not fit in `room` bytes. get: returns 0,
+ * with texts that point into the payload, or PROBITY_ERROR_DAMAGED. */
 size_t probity_mapping_event_put(uint8_t *payload, size_t room,
                                  const struct probity_mapping_event *event);
 int probity_mapping_event_get(const uint8_t *payload, size_t bytes,
@@ -96,7 +97,7 @@ enum probity_sched_state {
     PROBITY_STATE_RUNNABLE = 2, /* waits for a CPU */
     PROBITY_STATE_BLOCKED = 3,  /* waits for something else */
     PROBITY_STATE_ENDED = 4,
-    PROBITY_STATES = 4          /* those that take time */
+    PROBITY_STATES = 4          /* number of states that take time */
 };
 enum { PROBITY_STATE_EVENT_BYTES = 8 };
 
@@ -112,7 +113,7 @@ void probity_state_event_put(uint8_t payload[PROBITY_STATE_EVENT_BYTES],
 int probity_state_event_get(const uint8_t *payload, size_t bytes,
                             struct probity_state_event *ret_event);
 
-/* In place of the format of PROBITY_EVENT_LEAVE: an exception left the scope. */
+/* Replaces the format of PROBITY_EVENT_LEAVE: an exception left the scope. */
 #define PROBITY_FORMAT_RAISED UINT32_C(0xffffffff)
 
 /* Whether later records depend on an event of this kind. */
@@ -124,8 +125,8 @@ static inline int probity_event_declares(uint64_t kind)
            kind == PROBITY_EVENT_MAPPING || kind == PROBITY_EVENT_SITES_SWITCHED;
 }
 
-/* Whether an event is an action of the thread, not a declaration, a setting, a stall or a loss. A
- * ring keeps declarations that are older than its oldest record. */
+/* Whether an event is an action of the thread, as opposed to a declaration, a setting, a stall or a
+ * loss. A ring keeps declarations that are older than its oldest record. */
 static inline int probity_event_is_record(uint32_t kind)
 {
     return kind == PROBITY_EVENT_HIT || kind == PROBITY_EVENT_UNWOUND ||
@@ -190,12 +191,12 @@ static inline unsigned probity_stream_slot(uint64_t code)
  * registers. */
 struct probity_packer {
     uint8_t *at;
-    uint64_t tick;     /* of the previous record */
+    uint64_t tick;     /* tick of the previous record */
     uint64_t previous; /* code of the previous hit */
     uint64_t *table;   /* PROBITY_STREAM_TABLE codes */
 };
 
-/* Whether the packer's next code can be expected from the table. */
+/* Whether the packer's next code can be predicted from the table. */
 static inline int probity_packer_is_valid(const struct probity_packer *packer)
 {
     return packer->at != NULL && packer->table != NULL &&
@@ -205,8 +206,8 @@ static inline int probity_packer_is_valid(const struct probity_packer *packer)
 /* Starts a stream at `at`; clears the table, which the caller owns. */
 struct probity_packer probity_packer_start(uint8_t *at, uint64_t first_tick, uint64_t *table);
 
-/* Packs a hit with its stream code (16 + 2 * probe, or 16 + 2 * site + 1) at tick, not earlier than
- * the previous record. */
+/* Packs a hit with its stream code (16 + 2 * probe, or 16 + 2 * site + 1) at tick, which is not
+ * earlier than the previous record. */
 static inline void probity_pack_hit(struct probity_packer *packer, uint64_t tick, uint64_t code)
 {
     uint64_t *expected = &packer->table[probity_stream_slot(packer->previous)];
@@ -226,14 +227,14 @@ static inline void probity_pack_hit(struct probity_packer *packer, uint64_t tick
 /* Packs a change: the thread was off the CPU for `off` more ticks (may be negative). */
 struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off);
 
-/* Packs an event except its payload: the caller stores `length` bytes at packer->at. */
+/* Packs an event without its payload: the caller stores `length` bytes at packer->at. */
 static inline void probity_pack_event_head(struct probity_packer *packer, uint64_t tick,
                                            uint64_t kind, size_t length)
 {
     uint8_t *at = probity_varint_put(packer->at, (tick - packer->tick) << 1 | 1);
 
     packer->tick = tick;
-    if (__builtin_expect((kind | length) < 128, 1)) { /* numbers of one byte each */
+    if (__builtin_expect((kind | length) < 128, 1)) { /* each number has one byte */
         probity_put_u32(at, (uint32_t)(PROBITY_STREAM_EVENT | kind << 8 | length << 16) << 1 |
                                 0x010101);
         packer->at = at + 3;
@@ -258,7 +259,7 @@ struct probity_record {
     uint64_t off;     /* d in the format: ticks off the CPU since first tick; signed, modulo 2^64 */
     uint64_t kind;    /* an enum probity_event_kind; unknown kinds are passed through */
     uint64_t code;    /* hits: 2 * probe number, or 2 * site number + 1 */
-    const uint8_t *payload; /* of events; points into the stream or the unpacker */
+    const uint8_t *payload; /* payload of an event; points into the stream or the unpacker */
     size_t payload_bytes;
 };
 
@@ -267,13 +268,13 @@ struct probity_hit_with {
     uint64_t code; /* as in struct probity_record */
     uint32_t role;
     int has_correlation, has_object, has_place;
-    uint64_t correlation, object, place; /* 0 if there is none */
+    uint64_t correlation, object, place; /* 0: none */
 };
 
-/* "lock-wait", ...; "" for 0. Never NULL. */
+/* Returns "lock-wait", ...; "" for 0. Never NULL. */
 const char *probity_role_name(uint32_t role);
 
-/* Ending of the name of a typed site: ":wait", ...; "" for 0. Never NULL. */
+/* Returns the ending of the name of a typed site: ":wait", ...; "" for 0. Never NULL. */
 const char *probity_role_ending(uint32_t role);
 
 /* Whether the correlation id of a hit in this role identifies a piece of work: 1 or 0. */
@@ -282,11 +283,11 @@ int probity_role_is_of_work(uint32_t role);
 /* Whether a wait lasts from a hit in the first role to one in the second: 1 or 0. */
 int probity_role_is_wait(uint32_t before, uint32_t after);
 
-/* Returns 1; or 0 if the payload is too short, with *ret_hit unchanged. */
+/* Returns 1, or 0 with *ret_hit unchanged if the payload is too short. */
 int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_hit_with *ret_hit);
 
-/* Ids of the last packed hit of each kind in a stream; 0 at its start. Kind 22 has its own, so that
- * a reader that skips it decodes kind 18. */
+/* Ids of the last packed hit of each kind in a stream; 0 at its start. Kind 22 has separate ids, so
+ * that a reader that skips kind 22 can decode kind 18. */
 struct probity_ids {
     struct probity_ids_last {
         uint64_t correlation, object, place;
@@ -296,7 +297,8 @@ struct probity_ids {
 enum { PROBITY_IDS_ROOM = 40 };
 
 /* Packs the payload of a hit with ids into at most PROBITY_IDS_ROOM bytes. Returns the end of the
- * output, and its kind; or NULL if the payload is not of the usual form, and changes nothing. */
+ * output, and its kind. If the payload does not have the usual form, returns NULL and changes
+ * nothing. */
 uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_t bytes,
                           uint8_t *at, uint64_t *ret_kind);
 
@@ -311,7 +313,7 @@ struct probity_unpacker {
 void probity_unpacker_init(struct probity_unpacker *unpacker, const uint8_t *stream, size_t bytes,
                            uint64_t first_tick);
 
-/* Whether the rest of the stream is a valid range, and the expected code is a hit's. */
+/* Whether the rest of the stream is a valid range, and the expected code is that of a hit. */
 static inline int probity_unpacker_is_valid(const struct probity_unpacker *unpacker)
 {
     uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
@@ -337,8 +339,8 @@ static inline int probity_unpack_hit(struct probity_unpacker *unpacker, const ui
     return 1;
 }
 
-/* Unpacks a hit with the expected code, not near the end of the stream. Returns whether there is
- * one. */
+/* Unpacks a hit with the predicted code, if not near the end of the stream. Returns whether there
+ * was one. */
 static inline int probity_unpack_expected(struct probity_unpacker *unpacker,
                                           struct probity_record *ret_record)
 {
@@ -356,7 +358,7 @@ static inline int probity_unpack_expected(struct probity_unpacker *unpacker,
     return probity_unpack_hit(unpacker, at, code, tick, ret_record);
 }
 
-/* The same for a hit whose code is in the stream. */
+/* The same for a hit whose code is stored in the stream. */
 static inline int probity_unpack_coded(struct probity_unpacker *unpacker,
                                        struct probity_record *ret_record)
 {

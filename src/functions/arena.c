@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * arena.c: blocks, each with a cursor that is incremented atomically. A thread that finds no room
- * installs a new block; if two do so at the same time, the second frees its own.
+ * installs a new block; if two threads do so at the same time, the second one frees its own.
  */
 #include "functions/arena.h"
 
@@ -36,7 +36,7 @@ void probity_arena_unmap(void *at, size_t bytes)
     errno = before;
 }
 
-/* The rest of the full block remains unused. */
+/* Replaces a full block, the rest of which remains unused. */
 static int replace(struct block *full)
 {
     struct block *made = probity_arena_map(sizeof *made);

@@ -8,11 +8,11 @@
 
 #include <stddef.h>
 
-/* Zeroed, aligned to 16 bytes. NULL if out of memory. Any thread, async-signal-safe; preserves
- * errno. */
+/* Returns zeroed memory, aligned to 16 bytes, or NULL if out of memory. Any thread,
+ * async-signal-safe; preserves errno. */
 void *probity_arena_take(size_t bytes);
 
-/* Zeroed pages; only pages that are written to take memory. Otherwise the same. */
+/* Returns zeroed pages; only pages that are written to take memory. Otherwise the same. */
 void *probity_arena_map(size_t bytes);
 void probity_arena_unmap(void *at, size_t bytes);
 

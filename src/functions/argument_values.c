@@ -13,7 +13,7 @@
 #include "functions/cpu_sleds.h"
 
 enum {
-    TYPE_POINTER = 16, /* of doc/trace-format.md */
+    TYPE_POINTER = 16, /* from doc/trace-format.md */
     TYPE_LONG_DOUBLE = 15,
     TYPE_TEXT = 21,
     TYPE_COMPLEX = 23,
@@ -27,7 +27,7 @@ typedef const struct probity_arguments_value value_description;
 /* ---- Formats -----------------------------------------------------------------------------------
  */
 
-/* as_addresses: shows the addresses that references point to. */
+/* as_addresses: whether to show the addresses that references point to. */
 static uint8_t type_of(value_description *value, int as_addresses)
 {
     if (value->kind == PROBITY_ARGUMENTS_UNKNOWN)
@@ -71,7 +71,7 @@ int probity_argument_values_prepare(const struct probity_arguments *all,
 /* ---- Texts -------------------------------------------------------------------------------------
  */
 
-/* The text shown for an enum. */
+/* The text to show for an enum. */
 struct shown_enum {
     const char *name; /* NULL: the number */
     int64_t number;
@@ -128,7 +128,7 @@ static struct shown_enum show_enum(const struct probity_arguments *all, value_de
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* Whether all bytes can be read; queries the kernel. */
+/* Returns whether all bytes can be read, by a system call. */
 static int is_readable(uintptr_t address, size_t bytes)
 {
     size_t readable = probity_os_readable_bytes((const void *)address);
@@ -137,7 +137,7 @@ static int is_readable(uintptr_t address, size_t bytes)
            (readable > 0 && probity_os_readable_bytes((const void *)(address + readable)) > 0);
 }
 
-/* The description may be wrong and lead beyond the end of the stack. */
+/* Reads the stack, with a check: the description may be wrong and lead beyond its end. */
 static int read_stack(const struct probity_registers *registers, uint32_t index, uint64_t *ret_word)
 {
     enum { PAGE = 4096 };
@@ -173,7 +173,7 @@ static int read_place(const struct probity_registers *registers,
     return 0;
 }
 
-/* One value, as read. */
+/* A value that was read. */
 struct read_value {
     uint64_t words[2];
     struct shown_enum shown;
@@ -225,7 +225,7 @@ static struct probity_value value_to_record(const struct probity_arguments *all,
 /* ---- Recording ---------------------------------------------------------------------------------
  */
 
-/* Total size if all values are recorded as their bytes; 0 otherwise. */
+/* Returns the total size if all values are recorded as their bytes; 0 otherwise. */
 static uint32_t fixed_bytes(value_description *values, uint32_t count)
 {
     uint32_t bytes = 0;
@@ -239,15 +239,15 @@ static uint32_t fixed_bytes(value_description *values, uint32_t count)
     return bytes;
 }
 
-/* The event that is being made. */
+/* The event being made. */
 struct event {
     uint32_t kind, code, count;
     value_description *values;
     struct probity_site_format *format;
 };
 
-/* Stores values whose bytes are recorded, as FnTrace.h does. Returns the record's tick, or 0 if it
- * could not. */
+/* Stores values whose bytes are recorded, as FnTrace.h does. Returns the record's tick, or 0 if the
+ * values are not stored. */
 static uint64_t record_fixed(const struct event *event, const struct read_value *read)
 {
     struct probity_event_room room;

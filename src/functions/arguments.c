@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments.c: the description of arguments: reads it when the library is loaded, and derives from
- * it the data for functions and hooks. Values are read in argument_values.c.
+ * arguments.c: reads the description of arguments when the library is loaded, and derives from it
+ * the data for functions and hooks. argument_values.c reads the values.
  */
 #include "functions/arguments.h"
 
@@ -20,18 +20,18 @@
 #include "functions/argument_values.h"
 #include "functions/functions.h"
 
-/* Read by __fentry__. A byte for each 16 bytes of code, repeating after 1 MiB: not 0 if the call of
+/* Read by __fentry__: a byte for each 16 bytes of code, repeating after 1 MiB. Not 0 if the call of
  * __fentry__ in a described function may return there. */
 enum { FILTER_BYTES = 65536, FILTER_SHIFT = 4 };
 extern uint8_t probity_arguments_filter[FILTER_BYTES], probity_arguments_are_described;
 uint8_t probity_arguments_filter[FILTER_BYTES], probity_arguments_are_described;
 
-static struct probity_arguments all; /* head NULL: there is none */
+static struct probity_arguments all; /* head is NULL if there is none */
 
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* The number of an inherited descriptor, or -1. */
+/* Returns the number of an inherited descriptor, or -1. */
 static int descriptor_of(const char *text)
 {
     char *end = NULL;
@@ -40,7 +40,8 @@ static int descriptor_of(const char *text)
     return end != NULL && *end == '\0' && number >= 0 && number <= INT_MAX ? (int)number : -1;
 }
 
-/* A program started by this one may have closed it and reused the number. */
+/* Returns whether the descriptor is that of a description: a program started by this one may have
+ * closed it and reused the number. */
 static int is_description(int descriptor, size_t *ret_bytes)
 {
     char magic[sizeof PROBITY_ARGUMENTS_MAGIC - 1];
@@ -55,7 +56,7 @@ static int is_description(int descriptor, size_t *ret_bytes)
     return 1;
 }
 
-/* A copy, which cannot be changed after it was checked. */
+/* Reads the description into a copy, which cannot be changed after it was checked. */
 static int read_all(int descriptor, size_t bytes)
 {
     uint8_t *copy = bytes > 0 ? probity_arena_map(bytes) : NULL;
@@ -74,7 +75,7 @@ static int read_all(int descriptor, size_t bytes)
     return -1;
 }
 
-/* Makes all calls of described functions take one, slower, path. */
+/* Makes all calls of described functions take one path, which is slower. */
 static void switch_on(void)
 {
     __atomic_store_n(&probity_arguments_are_described, all.head->functions > 0, __ATOMIC_RELEASE);
@@ -102,7 +103,7 @@ void probity_arguments_load(void)
 /* ---- Objects -----------------------------------------------------------------------------------
  */
 
-/* For one object, as loaded. */
+/* Identifies an object, as loaded. */
 struct identity {
     const struct probity_file_id *file;
     const uint8_t *build_id;
@@ -149,8 +150,8 @@ probity_arguments_object_of(const struct probity_object *loaded, const struct pr
     return NULL;
 }
 
-/* Before the call of __fentry__, of 5 or 6 bytes, there may be the landing pad of an indirect
- * branch, of 4. */
+/* Marks the places to which the call of __fentry__ may return: it has 5 or 6 bytes, and may follow
+ * the landing pad of an indirect branch, of 4 bytes. */
 static void mark(uintptr_t function)
 {
     for (uintptr_t back = function + 5; back <= function + 10; back++)

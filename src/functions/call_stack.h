@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * call_stack.h: the open calls of the thread that reads or writes them, for hooks of
- * -finstrument-functions (calls.c) and of -pg -mfentry (fentry.c), and for sleds (sled_calls.c).
+ * call_stack.h: the stack of open calls of the calling thread, for hooks of -finstrument-functions
+ * (calls.c) and of -pg -mfentry (fentry.c), and for sleds (sled_calls.c).
  */
 #ifndef PROBITY_FUNCTIONS_CALL_STACK_H
 #define PROBITY_FUNCTIONS_CALL_STACK_H
@@ -15,10 +15,10 @@
 #include "functions/sleds.h"
 #include "probity_scope.h"
 
-/* MORE: for threads that nest deeper, in a second table. */
+/* MORE: in a second table, for threads that nest deeper. */
 enum { PROBITY_CALLS_MAX = 65536, PROBITY_CALLS_MORE = 1 << 20 };
 
-/* Codes of a call: 0 not recorded, 1 profile mode, otherwise of its enter; or: */
+/* Codes of a call: 0 if it is not recorded, 1 in profile mode, otherwise that of its enter; or: */
 enum { PROBITY_CALL_ENTERING = 2 };
 
 /* Added to `place` of a call whose result is recorded, so that hooks treat it as unusual. */
@@ -29,28 +29,30 @@ enum { PROBITY_CALL_ENTERING = 2 };
 #define PROBITY_CALL_WATCHED (UINT32_C(1) << 30)
 enum { PROBITY_CALL_TICK_SHIFT = 12 };
 
-/* Bytes between two frames that are on one stack: coroutines' stacks are rarely closer. */
+/* Frames closer than this many bytes are taken to be on one stack: stacks of coroutines are rarely
+ * closer. */
 #define PROBITY_CALL_NEAR UINT64_C(65536)
 
 /* Bytes above a frame within which the stack may be read. */
 #define PROBITY_CALL_READABLE UINT64_C(4096)
 
-/* Exceptions in flight at the enter of a call that an exception leaves without a hook. */
+/* The number of exceptions in flight at the enter of a call that an exception leaves without a
+ * hook. */
 #define PROBITY_CALL_RAISED_NEVER UINT32_MAX
 
 struct probity_call {
-    struct probity_call_site site; /* stack 0: not complete yet */
+    struct probity_call_site site; /* stack is 0: not complete yet */
     uint32_t code, depth, place, raised;
 };
 
-/* Entries above count have stack 0, even for a signal handler between any two instructions.
- * Thread-local storage is used sparingly, because libraries loaded by dlopen() share a small
- * reserve of it. */
+/* Entries above count have stack 0, even for a signal handler between any two instructions. Little
+ * thread-local storage is used, because libraries loaded by dlopen() share a small reserve of
+ * it. */
 struct probity_calls {
     uint32_t count;
     int32_t valued; /* minus the number of open calls that are PROBITY_CALL_VALUED */
     struct probity_call *call; /* NULL: no call yet in this thread, or out of memory */
-    struct probity_call *more; /* those from PROBITY_CALLS_MAX on; NULL: there were none */
+    struct probity_call *more; /* calls from PROBITY_CALLS_MAX on; NULL: there were none */
     uint32_t destructor_runs;
 };
 
@@ -93,11 +95,11 @@ _Static_assert(offsetof(struct probity_thread, cursor) == 0 &&
 extern __thread struct probity_calls probity_calls
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Of the C++ library, if there is one. The second member of its result is the number of exceptions
- * that the thread has thrown and not caught yet. */
+/* A function of the C++ library, if there is one. The second member of its result is the number of
+ * exceptions that the thread has thrown and not caught yet. */
 extern void *__cxa_get_globals(void) __attribute__((weak));
 
-/* Number of exceptions in flight, if it can be determined without a call. */
+/* Stores the number of exceptions in flight, if it can be determined without a call. */
 static inline int probity_is_raised_known(uint32_t *ret_raised)
 {
     const uint32_t *globals = probity_scope_exceptions;
@@ -106,14 +108,14 @@ static inline int probity_is_raised_known(uint32_t *ret_raised)
     return globals != NULL || __cxa_get_globals == NULL;
 }
 
-/* Whether there is room in the first table for one more call. */
+/* Returns whether there is room in the first table for one more call. */
 static inline int probity_calls_have_room(void)
 {
     return __builtin_expect(probity_calls.call != NULL && probity_calls.count < PROBITY_CALLS_MAX,
                             1);
 }
 
-/* Counts the call if calls of its function are only counted, and this thread has counted one
+/* Counts the call if its function is only counted, and this thread has counted a call of it
  * before. */
 static inline int probity_calls_count(const struct probity_site_function *function)
 {
@@ -129,16 +131,16 @@ static inline int probity_calls_count(const struct probity_site_function *functi
     return counter != NULL;
 }
 
-/* The innermost open call, of which there is at least one, if it is in the first table. */
+/* Returns the innermost open call, of which there is at least one, if it is in the first table. */
 static inline struct probity_call *probity_calls_top(uint32_t count)
 {
     return probity_calls.call != NULL && count <= PROBITY_CALLS_MAX ? &probity_calls.call[count - 1]
                                                                     : NULL;
 }
 
-/* For -finstrument-functions: the function whose call or leave may be counted only. NULL: none is
- * counted, or the innermost open call is of the same function: then the two leaves would be
- * indistinguishable. */
+/* For -finstrument-functions: returns the function whose call or leave may be only counted. NULL:
+ * none is counted, or the innermost open call is of the same function, so that the two leaves would
+ * be indistinguishable. */
 static inline const struct probity_site_function *probity_calls_countable(uintptr_t function_at)
 {
     if (__builtin_expect(probity_scope_counters == NULL, 1))
@@ -149,7 +151,7 @@ static inline const struct probity_site_function *probity_calls_countable(uintpt
     return top == NULL || top->site.function != function_at ? function : NULL;
 }
 
-/* Counts the call, whose leave then belongs to no open call. */
+/* Counts the call. Its leave then belongs to no open call. */
 static inline int probity_calls_enter_counted(uintptr_t function_at)
 {
     const struct probity_site_function *function = probity_calls_countable(function_at);
@@ -157,7 +159,7 @@ static inline int probity_calls_enter_counted(uintptr_t function_at)
     return function != NULL && probity_calls_count(function);
 }
 
-/* Whether the leave belongs to such a call. */
+/* Returns whether the leave belongs to a call that was only counted. */
 static inline int probity_calls_leave_counted(uintptr_t function_at)
 {
     const struct probity_site_function *function = probity_calls_countable(function_at);
@@ -166,10 +168,10 @@ static inline int probity_calls_leave_counted(uintptr_t function_at)
            __atomic_load_n(&function->number, __ATOMIC_RELAXED) != 0;
 }
 
-/* Whether a call through __fentry__ or a sled has lost its return address: a function that was
- * called after a jump has overwritten it. stack: of the call that begins. Hooks of
- * -finstrument-functions do not know where it is. By an instruction, since it may be in what a
- * sanitizer takes for a gap between variables. */
+/* Returns whether a call through __fentry__ or a sled has lost its return address: a function that
+ * was called after a jump has overwritten it. stack: that of the call that begins. Hooks of
+ * -finstrument-functions cannot determine its place. Reads it with an instruction, since a
+ * sanitizer may take its place for a gap between variables. */
 static inline int probity_calls_is_overwritten(const struct probity_call *call, uintptr_t stack)
 {
 #if PROBITY_CPU_HAS_FENTRY

@@ -59,14 +59,15 @@ static void end_thread(void *unused)
     probity_calls.more = NULL;
 }
 
-/* In a static program, constructors of the program come first. */
+/* In a static program, the program's constructors run first. */
 __attribute__((constructor)) static void make_end_key(void)
 {
     if (!has_end_key)
         has_end_key = pthread_key_create(&end_key, end_thread) == 0;
 }
 
-/* A signal handler in between may map a table too: with signals blocked, there is one. */
+/* A signal handler that runs in between may map a table too: with signals blocked, there is only
+ * one. */
 static __attribute__((noinline)) void map_calls(void)
 {
     struct probity_os_signals before;
@@ -86,7 +87,7 @@ static __attribute__((noinline)) void map_calls(void)
     errno = saved;
 }
 
-/* Number of calls that there is room for. */
+/* Returns the number of calls for which there is room. */
 static uint32_t room(void)
 {
     if (probity_calls.call == NULL)
@@ -101,8 +102,8 @@ static uint32_t known(void)
     return probity_calls.count < most ? probity_calls.count : most;
 }
 
-/* Whether there is room for one more call. The second table must be filled from its first place on:
- * places that were skipped would look like open calls. */
+/* Returns whether there is room for one more call. The second table must be filled from its first
+ * place on: skipped places would look like open calls. */
 static int make_room(void)
 {
     int is_full = probity_calls.count == CALLS_MAX && probity_calls.more == NULL;
@@ -112,14 +113,14 @@ static int make_room(void)
     return probity_calls.count < room();
 }
 
-/* Below known(). */
+/* Returns the call at an index below known(). */
 static struct probity_call *call_at(uint32_t index)
 {
     return index < CALLS_MAX ? &probity_calls.call[index] : &probity_calls.more[index - CALLS_MAX];
 }
 
-/* A signal handler that jumps away may have left `valued` too low, which is slower, but never
- * too high, which would lose results. */
+/* Clears PROBITY_CALL_VALUED. A signal handler that jumps away may have left `valued` too low,
+ * which is slower, but never too high, which would lose results. */
 static void forget_result(struct probity_call *call)
 {
     call->place &= ~PROBITY_CALL_VALUED;
@@ -160,14 +161,14 @@ static int is_over(const struct probity_call *call, const struct probity_call_si
            probity_functions_differ(&cache, call->site.from, site->from);
 }
 
-/* The calls from this one on were abandoned: closes those that were recorded. */
+/* Closes the recorded ones among the calls from this one on, which were abandoned. */
 static __attribute__((noinline)) void abandon(uint32_t alive)
 {
     for (uint32_t i = alive; i < known(); i++) {
         const struct probity_call *call = call_at(i);
         if (call->site.stack == 0 || call->code == 0)
             continue;
-        /* As if the enclosing scope ended now: those inside it are left. */
+        /* As if the enclosing scope ended now: the scopes inside it are left. */
         if (probity_scope_depth > place_of(call))
             probity_scope_leave_slow(PROBITY_CODE_FIRST, call->depth, place_of(call) - 1);
         break;
@@ -179,15 +180,15 @@ static __attribute__((noinline)) void abandon(uint32_t alive)
  * from which their hooks are called. */
 static struct probity_pairs pairs;
 
-/* To be called if none of the open calls in this frame was abandoned. */
+/* Call if none of the open calls in this frame was abandoned. */
 static void keep_pairs(const struct probity_call_site *site)
 {
     for (uint32_t i = known(); i > 0 && call_at(i - 1)->site.stack == site->stack; i--)
         probity_pairs_keep(&pairs, call_at(i - 1)->site.from, site->from);
 }
 
-/* Whether count_open() has already found that the open calls in this frame belong to functions into
- * which this one was inlined. count: of calls in the first table. */
+/* Returns whether count_open() has already found that the open calls in this frame belong to
+ * functions into which this one was inlined. count: the number of calls in the first table. */
 static inline int is_inlined(uint32_t count, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
     for (uint32_t i = count; i > 0; i--) {
@@ -201,8 +202,8 @@ static inline int is_inlined(uint32_t count, uintptr_t back, uintptr_t from, uin
     return 1;
 }
 
-/* Number of calls that are still open when a call begins there. A frame on another stack gives no
- * information. */
+/* Returns the number of calls that are still open when a call begins there. A frame on another
+ * stack gives no information. */
 static __attribute__((noinline)) uint32_t count_open(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive = count;
@@ -222,7 +223,7 @@ static __attribute__((noinline)) uint32_t count_open(const struct probity_call_s
     return alive;
 }
 
-/* The same, by the return addresses of calls whose frames are above that of the new one. */
+/* Returns the same, by the return addresses of calls whose frames are above that of the new one. */
 static uint32_t count_unchanged(uint32_t count, const struct probity_call_site *site)
 {
     enum { SEARCHED = 64 };
@@ -238,7 +239,7 @@ static uint32_t count_unchanged(uint32_t count, const struct probity_call_site *
     return alive;
 }
 
-/* To be called when a call begins there. */
+/* Finds calls that were abandoned, when a call begins there. */
 static void find_abandoned(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive = count;
@@ -258,14 +259,14 @@ static void find_abandoned(const struct probity_call_site *site)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-/* The part of a tick that a call's depth holds, rounded up so that no call seems longer than it
- * was. */
+/* Returns the part of a tick that a call's depth holds, rounded up so that no call seems longer
+ * than it was. */
 static uint32_t tick_after(uint64_t tick)
 {
     return (uint32_t)((tick >> PROBITY_CALL_TICK_SHIFT) + 1);
 }
 
-/* Sets code last: a signal handler that jumps away meanwhile leaves a call that is ENTERING. */
+/* Sets code last: a signal handler that jumps away meanwhile leaves an ENTERING call. */
 static void begin(struct probity_call *call, struct probity_site_function *function)
 {
     uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
@@ -277,7 +278,7 @@ static void begin(struct probity_call *call, struct probity_site_function *funct
         code = (uint32_t)entered;
         call->depth = (uint32_t)(entered >> 32);
     }
-    /* Its frame is unknown to probity_scope.h, which then does not use it. */
+    /* probity_scope.h has no frame for it, and therefore compares none. */
     if (code != 0)
         probity_scope_take(call->place, 0, 0);
     if (entered & PROBITY_SCOPE_ENTERED_WATCHED)
@@ -285,8 +286,8 @@ static void begin(struct probity_call *call, struct probity_site_function *funct
     call->code = code;
 }
 
-/* The enter or leave of a call without values. Returns the record's tick if the call's duration is
- * compared. */
+/* Records the enter or leave of a call without values. Returns the record's tick if the call's
+ * duration is compared. */
 static uint64_t hit(const struct probity_call *call, uint32_t code)
 {
     if (__builtin_expect((call->place & PROBITY_CALL_WATCHED) != 0, 0))
@@ -295,7 +296,7 @@ static uint64_t hit(const struct probity_call *call, uint32_t code)
     return 0;
 }
 
-/* The beginning of a call whose duration is compared; tick 0: it was not recorded. */
+/* Stores the tick at which a call whose duration is compared began; 0: it was not recorded. */
 static void set_entered(struct probity_call *call, uint64_t tick)
 {
     if ((call->place & PROBITY_CALL_WATCHED) == 0)
@@ -326,7 +327,7 @@ static void record_enter(struct probity_call *call, struct probity_site_function
                           : hit(call, call->code));
 }
 
-/* Takes a place on the stack; complete once `stack` is set. */
+/* Takes a place on the stack; the call is complete once `stack` is set. */
 static struct probity_call *push(const struct probity_call_site *site,
                                  struct probity_call *unpaired)
 {
@@ -354,7 +355,7 @@ void probity_call_enter_unusual(const struct probity_call_site *site,
     struct probity_call unpaired;
 
     find_abandoned(site);
-    /* The function of a call that cannot be kept is looked up anyway, as it is at the leave. */
+    /* The function of a call that cannot be kept is looked up anyway, as at the leave. */
     int is_kept = make_room();
     struct probity_site_function *function =
         is_on || !is_kept ? probity_function_find(site->function) : NULL;
@@ -369,7 +370,7 @@ void probity_call_enter_unusual(const struct probity_call_site *site,
         record_enter(call, function, registers);
 }
 
-/* Of -finstrument-functions. */
+/* Enters a function with hooks of -finstrument-functions. */
 static __attribute__((noinline)) void enter_unusual(uintptr_t function_at, uintptr_t back,
                                                     uintptr_t from, uintptr_t stack)
 {
@@ -433,7 +434,8 @@ void probity_call_enter(uintptr_t function_at, uintptr_t back, uintptr_t from, u
     enter(probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL), function_at, back, from, stack);
 }
 
-/* While calls are open that could not be kept, each leave belongs to the innermost call. */
+/* Handles a leave while calls are open that could not be kept: each leave belongs to the innermost
+ * call. */
 static void leave_unpaired(const struct probity_call_site *site)
 {
     struct probity_site_function *function = probity_function_find(site->function);
@@ -451,7 +453,8 @@ static void leave_unpaired(const struct probity_call_site *site)
     probity_hit(code + 2);
 }
 
-/* The function of a call whose result is recorded; NULL: it has none, or the level has changed. */
+/* Returns the function of a call whose result is recorded; NULL: it has none, or the level has
+ * changed. */
 static struct probity_valued_function *valued_of(const struct probity_call *call)
 {
     struct probity_site_function *found =
@@ -462,7 +465,7 @@ static struct probity_valued_function *valued_of(const struct probity_call *call
     return found != NULL ? probity_function_valued(found) : NULL;
 }
 
-/* registers: NULL if the result is not known. Returns as hit(). */
+/* registers: NULL if the result is not available. Returns the same as hit(). */
 static uint64_t record_leave(const struct probity_call *call,
                              const struct probity_registers *registers)
 {
@@ -506,9 +509,9 @@ static void end(const struct probity_call *call, const struct probity_registers 
         watch_end(call, left);
 }
 
-/* Whether an open call may be the one that ends. At its end, a function with a variable-length
- * array is lower on the stack than at its beginning; one that jumps to the hook, as its last call,
- * has left its frame, and is higher. */
+/* Returns whether an open call may be the one that ends. At its end, a function with a
+ * variable-length array is lower on the stack than at its beginning; a function that jumps to the
+ * hook, as its last call, has left its frame, and is higher. */
 static int is_ending(const struct probity_call_site *open, const struct probity_call_site *site)
 {
     int is_last_call = site->from == site->back;
@@ -517,8 +520,8 @@ static int is_ending(const struct probity_call_site *open, const struct probity_
            (is_last_call ? open->stack < site->stack : open->stack >= site->stack);
 }
 
-/* Index of the call that ends; UINT32_MAX if its enter was not seen, because nothing was recorded.
- * A frame on another stack, a coroutine's, gives no information. */
+/* Returns the index of the call that ends; UINT32_MAX if its enter was not seen, because nothing
+ * was recorded. A frame on another stack, such as a coroutine's, gives no information. */
 static uint32_t find_ending(const struct probity_call_site *site)
 {
     for (uint32_t i = known(); i > 0; i--) {
@@ -532,8 +535,8 @@ static uint32_t find_ending(const struct probity_call_site *site)
     return UINT32_MAX;
 }
 
-/* A function ends that is not recorded. Calls made in it that are still open were jumped over, or
- * left by an exception that clang's hooks do not report. */
+/* Handles the end of a function that is not recorded. Calls made in it that are still open were
+ * jumped over, or left by an exception that clang's hooks do not report. */
 static void abandon_below(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive = count;
@@ -554,7 +557,7 @@ void probity_call_leave_unusual(const struct probity_call_site *site,
     }
     uint32_t index = probity_calls.count - 1;
     if (__builtin_expect(!is_ending(&call_at(index)->site, site), 0)) {
-        /* Its enter was omitted, too, and find_ending() makes system calls. */
+        /* The enter was omitted, too, and find_ending() makes system calls. */
         if (probity_function_find(site->function) == &probity_function_left_out) {
             abandon_below(site);
             return;
@@ -570,7 +573,7 @@ void probity_call_leave_unusual(const struct probity_call_site *site,
     end(&ended, registers);
 }
 
-/* Of -finstrument-functions. */
+/* Leaves a function with hooks of -finstrument-functions. */
 static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintptr_t back,
                                                     uintptr_t from, uintptr_t stack)
 {
@@ -579,7 +582,7 @@ static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintp
     probity_call_leave_unusual(&site, NULL);
 }
 
-/* A usual leave belongs to the innermost call. */
+/* The usual leave belongs to the innermost call. */
 void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
     const struct probity_call_site site = {function_at, back, from, stack};
@@ -610,8 +613,8 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
  * begins and when it ends, and different from that of any other open call.
  */
 
-/* A call whose end will not be reported, so it is not kept as open. Profile mode cannot count
- * it. */
+/* Records a call whose end will not be reported, so that it is not kept as open. Profile mode
+ * cannot count it. */
 static void enter_only(struct probity_site_function *function,
                        const struct probity_registers *registers)
 {
@@ -654,7 +657,7 @@ void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_
         record_enter(call, function, general != NULL ? &registers : NULL);
 }
 
-/* Index of the call that ends; UINT32_MAX if it began when nothing was recorded. */
+/* Returns the index of the call that ends; UINT32_MAX if it began when nothing was recorded. */
 static uint32_t find_returning(uintptr_t stack)
 {
     for (uint32_t i = known(); i > 0; i--) {
@@ -668,8 +671,8 @@ static uint32_t find_returning(uintptr_t stack)
     return UINT32_MAX;
 }
 
-/* Whether the hook was called before a return, and not before a jump to another function, whose
- * result becomes this function's. */
+/* Returns whether the hook was called before a return, and not before a jump to another function,
+ * whose result becomes this function's. */
 static int is_before_return(uintptr_t from)
 {
     enum { RET = 0xc3, REP = 0xf3, BND = 0xf2 };
@@ -699,7 +702,7 @@ void probity_fentry_leave_unusual(uintptr_t from, uintptr_t stack, const uint64_
 /* ---- The cost of a call ------------------------------------------------------------------------
  */
 
-/* In the memory of a trial: the saved stack of the thread's calls, and a stack for a single
+/* In the memory of a trial: the stack of the thread's calls, saved, and a stack for a single
  * call. */
 struct aside {
     struct probity_calls own;
@@ -708,12 +711,12 @@ struct aside {
 
 _Static_assert(sizeof(struct aside) <= sizeof(uint64_t[PROBITY_HOOKED_ROOM]), "fits in the room");
 
-/* Represents a function of the program; it is never called. */
+/* Stands in for a function of the program; never called. */
 static void function_of_trial(void)
 {
 }
 
-/* A hook for which functions are on at any level. */
+/* A hook with which functions are on at any level. */
 static __attribute__((noinline)) void enter_trial(void *function, void *back)
 {
     if (!probity_calls_enter_counted(PROBITY_NUMBER(function)))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * cpu_patchable.c: see cpu_patchable.h; for x86-64. gcc makes five nops of one byte, between which
- * a thread may be stopped at any time. So the distance of the call that replaces them consists of
- * bytes that are no-op instructions, too: a thread that continues inside the call executes them.
- * Only the last byte and then the first are stored.
+ * a thread may be stopped at any time. Therefore the distance of the call that replaces them also
+ * consists of bytes that are no-op instructions: a thread that continues inside the call executes
+ * them. Only the last byte and then the first are stored.
  *
  *     90  90 90 90 90      nop; nop; nop; nop; nop
  *     90  90 90 90 f8      nop; nop; nop; nop; clc
@@ -23,7 +23,7 @@
 #include "base/os.h"
 
 #ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0 /* the address is then a hint, and the result is checked */
+#define MAP_FIXED_NOREPLACE 0 /* without it, the address is a hint, and the result is checked */
 #endif
 
 #if PROBITY_CPU_HAS_FENTRY
@@ -66,9 +66,9 @@ static uintptr_t page_of(uintptr_t address)
     return address / page_bytes() * page_bytes();
 }
 
-/* Memory for the places that the entries of five nops call, from the first to the last, and one
- * more page, with a place for all other entries and the address that all jump to. NULL if
- * something is already mapped there. */
+/* Maps memory for the places that the entries of five nops call, from the first to the last, and
+ * one more page, with a place for all other entries and the address to which all of them jump.
+ * Returns NULL if something is already mapped there. */
 static uint8_t *map_places(const struct probity_patchable_range *range, int32_t distance,
                            size_t *ret_bytes)
 {
@@ -101,7 +101,7 @@ static void put_jump(uint8_t *at, const uint8_t *target)
     memcpy(at + 2, &distance, sizeof distance);
 }
 
-/* The bytes that a thread may execute in place of the last nop: nop, clc, stc, cld, cmc, and
+/* The bytes that a thread may execute instead of the last nop: nop, clc, stc, cld, cmc, and
  * prefixes without effect. */
 static const uint8_t lasts[] = {NOP, 0xf8, 0xf9, 0xfc, 0xf5, 0x2e, 0x26, 0x36};
 
@@ -148,11 +148,11 @@ static void store_two(uint8_t *at, uint8_t first, uint8_t second)
 {
     uint16_t both = (uint16_t)(first | second << 8);
 
-    /* A single store, which is not torn: it does not cross a word. */
+    /* A single store, which is not torn, since it does not cross a word. */
     __asm__ volatile("movw %1, %0" : "=m"(*(uint16_t *)(void *)at) : "r"(both) : "memory");
 }
 
-/* The steps between which all threads pass a barrier for code. */
+/* The steps, between which all threads pass a barrier for code. */
 enum { STEPS = 3 };
 
 static void step(struct probity_patchable_entry *entry, int number, int is_on)

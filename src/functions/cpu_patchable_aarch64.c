@@ -2,7 +2,7 @@
  *
  * cpu_patchable_aarch64.c: cpu_patchable.h on AArch64. The first no-op instruction of an entry is
  * replaced with a branch to a stub, which the architecture allows while threads execute it; any
- * further ones stay:
+ * further ones remain:
  *
  *     nop           ->   b STUB
  *
@@ -11,7 +11,7 @@
  *            ldr x30, [sp, #24];  ldp x16, x17, [sp], #32;  b FROM
  *     FROM:  the address after the branch
  *
- * The return address is where sleds have it (cpu_sleds_aarch64.c).
+ * The return address is stored in the same place as by sleds (cpu_sleds_aarch64.c).
  */
 #include "functions/cpu_patchable.h"
 
@@ -49,7 +49,7 @@ static uint32_t branch(uint32_t operation, int64_t distance)
     return operation | ((uint32_t)(distance / WORD) & DISTANCE_MASK);
 }
 
-/* The instruction, as the compiler or this library has left it. */
+/* Returns the instruction, as the compiler or this library has left it. */
 static uint32_t instruction_of(const struct probity_patchable_entry *entry)
 {
     return entry->is_on ? branch(BRANCH, entry->distance) : NOP;

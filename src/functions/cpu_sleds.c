@@ -30,7 +30,7 @@ enum {
     LINK_BYTES = 16, /* jmp *2(%rip), padding, and at 8 the address */
     JUMP = 0xe9,
     JUMP_BYTES = 5,
-    HEAD_BYTES = 2, /* of a sled: stored at once */
+    HEAD_BYTES = 2, /* of a sled: both are stored at once */
     CALL_AT = 6,    /* in a stub */
     BACK_AT = CALL_AT + JUMP_BYTES
 };
@@ -46,8 +46,8 @@ enum {
     ":\n\t.cfi_startproc\n\tendbr64\n\t"
 #define END(name) "ret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n\t"
 
-/* In each, the stack is aligned at the call, if the function's was: seven or eight words and the
- * return address of the stub's call, or nine words. */
+/* In each of these, the stack is aligned at the call, if the function's stack was: seven or eight
+ * words and the return address of the stub's call, or nine words. */
 __asm__(".pushsection .text.probity_cpu_sleds, \"ax\", @progbits\n\t"
         BEGIN("probity_cpu_sled_enter_code") PUSH_ALL PUSH("r10")
         "movl %r11d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_enter\n\t"
@@ -69,14 +69,14 @@ int probity_cpu_sleds_are_usable(void)
     return 1;
 }
 
-/* First two bytes of a stub, and that of its call or jump. */
+/* First two bytes of a stub, and the first one of its call or jump. */
 static const uint8_t stub_codes[PROBITY_CPU_SLED_KINDS][3] = {
     {0x41, 0xbb, 0xe8}, {0x41, 0xbb, JUMP}, {0x41, 0xba, 0xe8}};
 
 /* A sled after its first two bytes, as the compiler made it. */
 static const uint8_t rest[PROBITY_CPU_SLED_BYTES - HEAD_BYTES] = {0x66, 0x0f, 0x1f, 0x84, 0, 0, 2};
 
-/* First two bytes of a sled as the compiler made it. */
+/* Returns the first two bytes of a sled, as the compiler made it. */
 static const uint8_t *original(enum probity_cpu_sled_kind kind)
 {
     static const uint8_t heads[][HEAD_BYTES] = {{0xeb, 0x09}, {0xc3, 0x2e}};
@@ -87,7 +87,7 @@ static const uint8_t *original(enum probity_cpu_sled_kind kind)
 enum probity_cpu_sled_state probity_cpu_sled_state(const uint8_t *at,
                                                    enum probity_cpu_sled_kind kind)
 {
-    enum { KEPT = JUMP_BYTES - HEAD_BYTES }; /* in the rest, from there on */
+    enum { KEPT = JUMP_BYTES - HEAD_BYTES }; /* those of the rest, from there on */
     int is_original = memcmp(at, original(kind), HEAD_BYTES) == 0;
 
     if ((uintptr_t)at % 2 != 0)
@@ -96,7 +96,7 @@ enum probity_cpu_sled_state probity_cpu_sled_state(const uint8_t *at,
         return PROBITY_CPU_SLED_OFF;
     if (at[0] == JUMP && memcmp(at + JUMP_BYTES, rest + KEPT, sizeof rest - KEPT) == 0)
         return PROBITY_CPU_SLED_ON;
-    /* XRay's runtime puts an id and a call or jump there, the latter at the same place. */
+    /* XRay's runtime stores an id and a call or jump there, the latter at the same place. */
     if ((is_original || (at[0] == 0x41 && at[1] == 0xba)) &&
         at[CALL_AT] == stub_codes[kind][2])
         return PROBITY_CPU_SLED_TAKEN;
@@ -115,7 +115,7 @@ void probity_cpu_sled_make_links(uint8_t *links)
     }
 }
 
-/* A call or jump. */
+/* Stores a call or jump. */
 static void put_jump(uint8_t *at, uint8_t code, const uint8_t *target)
 {
     uint32_t distance = (uint32_t)((uintptr_t)target - ((uintptr_t)at + JUMP_BYTES));

@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* LEAVE: in place of a return. TAIL: before a jump to another function, which then returns in
- * place of this one. In both cases the function's frame no longer exists. */
+/* LEAVE: instead of a return. TAIL: before a jump to another function, which then returns instead
+ * of this one. In both cases, the function's frame no longer exists. */
 enum probity_cpu_sled_kind {
     PROBITY_CPU_SLED_ENTER,
     PROBITY_CPU_SLED_LEAVE,
@@ -46,28 +46,28 @@ enum {
     PROBITY_CPU_SLED_LINKS_BYTES = 16 * PROBITY_CPU_SLED_KINDS
 };
 
-/* Whether this CPU has sleds that can be replaced. */
+/* Returns whether this CPU has sleds that can be replaced. */
 int probity_cpu_sleds_are_usable(void);
 
-/* at: PROBITY_CPU_SLED_BYTES readable bytes. */
+/* Returns the state of the sled at an address with PROBITY_CPU_SLED_BYTES readable bytes. */
 enum probity_cpu_sled_state probity_cpu_sled_state(const uint8_t *at,
                                                    enum probity_cpu_sled_kind kind);
 
-/* Fills PROBITY_CPU_SLED_LINKS_BYTES within reach of stubs: jumps to the code below, one for each
- * kind. */
+/* Fills PROBITY_CPU_SLED_LINKS_BYTES within reach of stubs with jumps to the code below, one for
+ * each kind. */
 void probity_cpu_sled_make_links(uint8_t *links);
 
-/* Fills PROBITY_CPU_SLED_STUB_BYTES, of a stub for one sled. It must remain as long as a thread may
- * execute the sled's function. */
+/* Fills PROBITY_CPU_SLED_STUB_BYTES with the stub of one sled. The stub must exist as long as a
+ * thread may execute the sled's function. */
 void probity_cpu_sled_make_stub(uint8_t *stub, const uint8_t *links, const uint8_t *at,
                                 enum probity_cpu_sled_kind kind, uint32_t id);
 
-/* Whether a sled reaches all of this memory. */
+/* Returns whether a sled can branch to all of this memory. */
 int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t memory, size_t bytes);
 
-/* Replace a sled, or restore it, in two steps. All threads must pass a barrier for code between
- * them, and after the second. In one of them, a single store changes the two bytes that lead past
- * the rest of the sled; in the other the rest, which no thread executes. */
+/* Replace or restore a sled in two steps. All threads must pass a barrier for code between them,
+ * and after the second. In one step, a single store changes the two bytes that lead past the rest
+ * of the sled; in the other, the rest changes, which no thread executes. */
 enum { PROBITY_CPU_SLED_STEPS = 2 };
 void probity_cpu_sled_put(uint8_t *at, const uint8_t *stub, int step);
 void probity_cpu_sled_take_out(uint8_t *at, enum probity_cpu_sled_kind kind, int step);
@@ -79,21 +79,22 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back) __attribute__((visib
 void probity_sled_leave(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 void probity_sled_tail(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 
-/* The same for the entry of a function that was compiled with -fpatchable-function-entry, on
- * AArch64. from: the address after the branch. */
+/* Called by the entry of a function that was compiled with -fpatchable-function-entry, on AArch64.
+ * from: the address after the branch. */
 void probity_patchable_enter(uintptr_t from, const uintptr_t *back)
     __attribute__((visibility("hidden")));
 
-/* Words from the first saved register to `back`. On x86-64 that is r9, which r8, rdi, rsi, rdx, rcx
- * and rax follow; at an enter the return address of the stub's call is between them. On AArch64 x0
- * to x15. */
+/* Number of words from the first saved register to `back`. On x86-64 the first one is r9, followed
+ * by r8, rdi, rsi, rdx, rcx and rax; at an enter, the return address of the stub's call is between
+ * them and `back`. On AArch64, x0 to x15. */
 #ifdef __aarch64__
 enum { PROBITY_CPU_SLED_ENTER_WORDS = 21, PROBITY_CPU_SLED_LEAVE_WORDS = 21 };
 #else
 enum { PROBITY_CPU_SLED_ENTER_WORDS = 8, PROBITY_CPU_SLED_LEAVE_WORDS = 7 };
 #endif
 
-/* Position of argument or result `index` in these words, and in the area of the vectors. */
+/* Returns the position of argument or result `index` in these words, and in the area of the
+ * vectors. */
 static inline uint32_t probity_cpu_sled_word_of(uint32_t index, int is_result)
 {
 #ifdef __aarch64__

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_sleds_aarch64.c: cpu_sleds.h on AArch64. A sled has eight instructions, and ends before a
- * return or a jump as well:
+ * cpu_sleds_aarch64.c: cpu_sleds.h on AArch64. A sled has eight instructions; at an exit, it is
+ * before the return or jump:
  *
  *     b .+32; nop; nop; nop; nop; nop; nop; nop      enter, leave, tail
  *     b STUB; nop; nop; nop; nop; nop; nop; nop
@@ -16,7 +16,7 @@
  *     ldp x16, x17, [sp], #32
  *     b BACK
  *
- * x16 and x17 are kept too, since a tail call may go to the address in one of them. No return
+ * x16 and x17 are saved too, since a tail call may go to the address in one of them. No return
  * address is replaced, and calls and returns are paired.
  */
 #include "functions/cpu_sleds.h"

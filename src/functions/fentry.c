@@ -5,8 +5,8 @@
  * to use only general-purpose registers, and each function saves those that it uses. Other
  * functions are called through probity_keep_vectors(), which saves all registers.
  *
- * A function first calls __fentry__, and last, before it returns or jumps to another function,
- * __return__; both are in fentry_x86_64.S. The stack position is the same for both.
+ * A function first calls __fentry__, and finally __return__, before it returns or jumps to another
+ * function; both are in fentry_x86_64.S. The stack position is the same for both.
  */
 #include "base/cpu.h"
 #include "base/hooked.h"
@@ -22,7 +22,7 @@
 void probity_fentry_enter(void) KEEPING_REGISTERS;
 void probity_fentry_leave(void) KEEPING_REGISTERS;
 
-/* probity_hit(), except for how its slow paths are called. */
+/* Does the same as probity_hit(), except that its slow paths are called differently. */
 static inline __attribute__((always_inline)) void hit(uint32_t code)
 {
     struct probity_thread *self = probity_thread_self;
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void hit(uint32_t code)
         return;
     }
     uint64_t slot = probity_reserve(self, 8);
-    /* Volatile, to stay after the reservation. */
+    /* Volatile, so that the load stays after the reservation. */
     uint64_t valid_bit = __atomic_load_n(PROBITY_VOLATILE(&self->valid_bit), __ATOMIC_RELAXED);
     if (__builtin_expect((slot & valid_bit) == 0, 0)) {
         PROBITY_KEEP_LOW_VECTORS(probity_probe_slow, code, 0, 0);
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void hit(uint32_t code)
     __atomic_store_n(PROBITY_VOLATILE(slot), tick << 24 | code, __ATOMIC_RELEASE);
 }
 
-/* For a call without a frame to compare scopes with: its place is already 0. */
+/* Sets the depth of a call without a frame to compare scopes with: its place is already 0. */
 static inline __attribute__((always_inline)) void set_depth(uint32_t depth)
 {
     __atomic_store_n(&probity_scope_depth, depth, __ATOMIC_RELAXED);
@@ -61,14 +61,15 @@ is_declared(const struct probity_site_function *function, uint32_t *ret_code)
     return *ret_code != 0 && !__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED);
 }
 
-/* A leave that belongs to no open call. A frame at a greater distance may be on another stack. */
+/* Returns whether a leave belongs to no open call. A frame at a greater distance may be on another
+ * stack. */
 static inline __attribute__((always_inline)) int is_of_counted(const struct probity_call *top,
                                                                uintptr_t stack)
 {
     return probity_scope_counters != NULL && top->site.stack - stack - 1 < PROBITY_CALL_NEAR;
 }
 
-/* The same steps as probity_fentry_enter_unusual(), in the same order. */
+/* The same steps as in probity_fentry_enter_unusual(), in the same order. */
 void probity_fentry_enter(void)
 {
     uintptr_t from = PROBITY_NUMBER(__builtin_return_address(0));
@@ -114,7 +115,7 @@ void probity_fentry_enter(void)
         hit(code);
 }
 
-/* A usual leave belongs to the innermost call. */
+/* The usual leave belongs to the innermost call. */
 void probity_fentry_leave(void)
 {
     uintptr_t stack = PROBITY_NUMBER(PROBITY_FRAME);

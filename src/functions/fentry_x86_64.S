@@ -39,8 +39,8 @@
 
 /* While nothing is recorded and no call is open, this is a load and a test for each of the two.
  * Calls that are only counted are counted here, with few registers, because such functions are
- * called most. The usual enter and leave are here too, in place of the functions in fentry.c, for
- * which the compiler saves twice as many registers: the same steps in the same order. */
+ * called most often. The usual enter and leave are here too, instead of the functions in fentry.c,
+ * for which the compiler saves twice as many registers: the same steps in the same order. */
     .global __fentry__
     begin_function __fentry__
     save %rax
@@ -90,7 +90,7 @@
 1:  restore %rax
     cmpb $0, probity_arguments_are_described(%rip)
     je probity_fentry_enter
-    /* Whether the function may have arguments to be recorded: arguments.c. */
+    /* Tests whether the function may have arguments to be recorded: arguments.c. */
     save %rax
     save %rcx
     movq 16(%rsp), %rcx
@@ -103,8 +103,8 @@
     je probity_fentry_enter
     jmp enter_with_registers
     .cfi_adjust_cfa_offset 8
-    /* The usual enter: of a function that is known and recorded, in a frame below the innermost
-     * open call's. */
+    /* The usual enter: the function is known and recorded, and its frame is below that of the
+     * innermost open call. */
 5:  cmpb $0, probity_arguments_are_described(%rip)
     jne 1b
     save %rcx
@@ -185,7 +185,8 @@
     jl 1f
     ret
     .cfi_adjust_cfa_offset 8
-    /* Whether this leave belongs to a call that was only counted: is_of_counted() in fentry.c. */
+    /* Tests whether the leave belongs to a call that was only counted: is_of_counted() in
+     * fentry.c. */
 3:  save %rcx
     movq probity_scope_counters@gottpoff(%rip), %rcx
     cmpq $0, %fs:(%rcx)
@@ -208,7 +209,7 @@
     restore %rcx
     restore %rax
     ret
-    /* Whether the innermost call is one whose result is recorded. */
+    /* Tests whether the result of the innermost call is recorded. */
 1:  save %rax
     save %rcx
     movq probity_calls@gottpoff(%rip), %rax
@@ -231,7 +232,7 @@
     restore %rax
     jmp probity_fentry_leave
     .cfi_adjust_cfa_offset 16
-    /* The usual leave: of the innermost call, which is recorded. */
+    /* The usual leave: that of the innermost call, which is recorded. */
 5:  save %rdx
     save %rsi
     save %rdi
@@ -368,9 +369,9 @@
     .endr
     .endm
 
-/* The same for a function that changes no other vector registers, like the hooks in libprobity: a
- * tenth of the time of XSAVE and XRSTOR. Upper parts that are in their initial state, which is
- * zero, are not saved. The fourth argument is not passed. */
+/* Does the same for a function that changes no other vector registers, like the hooks in
+ * libprobity, in a tenth of the time of XSAVE and XRSTOR. Upper parts that are in their initial
+ * state, which is zero, are not saved. The fourth argument is not passed. */
 #define KINDS 1024(%rsp)
 #define UPPER_256 (1 << 2)
 #define UPPER_512 (1 << 6)
@@ -417,8 +418,8 @@
 9:  restore_general
     end_function probity_keep_low_vectors
 
-/* Called instead of probity_fentry_enter and probity_fentry_leave: calls their functions for
- * unusual calls, with all registers of the program. */
+/* Called instead of probity_fentry_enter and probity_fentry_leave: calls the functions for unusual
+ * calls, with all registers of the program saved. */
     .macro with_registers name, function
     begin_function \name
     save_everything
@@ -435,7 +436,7 @@
     with_registers leave_with_registers, probity_fentry_leave_unusual
 
 /* The states that code may use without a request to the operating system: x87, SSE, AVX, the three
- * of AVX-512, the general registers of APX. The size is stored last; two threads that come here
+ * of AVX-512, the general registers of APX. The size is stored last; two threads that get here
  * store the same values. Changes %rax to %rdx, %r8 to %r11. */
 #define COMPONENTS 0x800e7
 #define LEGACY_BYTES 512

@@ -15,7 +15,7 @@
 
 struct probity_found probity_found;
 
-/* With commas between groups of three digits. */
+/* Returns the number with commas between groups of three digits. */
 static const char *number_text(uint32_t number, char room[16])
 {
     char *at = room + 15;
@@ -29,7 +29,8 @@ static const char *number_text(uint32_t number, char room[16])
     return at;
 }
 
-/* Whether `probity record` started this process; programs started by this one do not report. */
+/* Returns whether `probity record` started this process: programs started by this one do not
+ * report. */
 static int is_recorders_child(void)
 {
     const char *recorder = probity_os_is_privileged() ? NULL : getenv("PROBITY_RECORDER");
@@ -39,7 +40,7 @@ static int is_recorders_child(void)
 
 enum { PROBLEM_BYTES = 160 };
 
-/* The most serious problem. Returns whether there is any. */
+/* Describes the most serious problem. Returns whether there is any. */
 static int find_problem(char ret_problem[PROBLEM_BYTES])
 {
     ret_problem[0] = '\0';

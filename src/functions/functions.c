@@ -2,7 +2,7 @@
  *
  * functions.c: a hash table from addresses to descriptors, and a list of objects with their symbol
  * tables. No locks are taken, so a forked child or a signal handler never waits: if two threads add
- * the same entry, one wins, and the memory of the other stays unused.
+ * the same entry, one succeeds, and the memory of the other stays unused.
  */
 #include "functions/functions.h"
 
@@ -31,10 +31,10 @@ struct object {
     struct object *next;
     uintptr_t start, end, offset; /* as loaded; offset: load address minus linked address */
     const char *path;             /* "": the executable */
-    const char *file;             /* its name without directories */
+    const char *file;             /* its last component */
     struct probity_symbol_table symbols;
     struct probity_object loaded;
-    const struct probity_arguments_object *arguments; /* of its functions; NULL: none */
+    const struct probity_arguments_object *arguments; /* those of its functions; NULL: none */
     const char *searched; /* rules of the latest search for sources; NULL: none */
     uint32_t is_gone;
     uint32_t returns; /* an enum returns */
@@ -56,7 +56,7 @@ struct found {
 };
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
-#pragma weak _dl_find_object /* of glibc 2.35; unlike dladdr(), it takes no lock */
+#pragma weak _dl_find_object /* since glibc 2.35; unlike dladdr(), takes no lock */
 #endif
 
 static int find_loaded(uintptr_t address, const char **ret_path, uintptr_t *ret_start)
@@ -80,7 +80,7 @@ static int find_loaded(uintptr_t address, const char **ret_path, uintptr_t *ret_
     return 1;
 }
 
-/* The object of a shared library, whose headers are in its first page. */
+/* Finds the object of a shared library, whose headers are in its first page. */
 static int object_at(uintptr_t start, const char *path, struct found *ret_found)
 {
     enum { PAGE = 4096 };
@@ -121,7 +121,7 @@ static const char *copy_text(const char *text)
     return copy != NULL ? memcpy(copy, text, bytes) : "";
 }
 
-/* The addresses of its readable segments. */
+/* Stores the range of its readable segments. */
 static void set_range(struct object *object, const struct probity_object *from)
 {
     const ElfW(Phdr) *header = from->headers;
@@ -277,7 +277,7 @@ static int is_selected(const char *name, const struct object *object,
 /* ---- Functions without returns -----------------------------------------------------------------
  */
 
-/* Once, and only if a trace was requested. */
+/* Reports once, and only if a trace was requested. */
 static void report_without_return(const struct object *object)
 {
     static uint32_t is_reported;
@@ -294,7 +294,8 @@ static void report_without_return(const struct object *object)
     probity_os_say(message, (size_t)length);
 }
 
-/* The end of a function without such a call could only be guessed. */
+/* Returns whether the object calls __return__: otherwise the end of a function could only be
+ * guessed. */
 static int has_returns(struct object *object)
 {
     uint32_t returns = __atomic_load_n(&object->returns, __ATOMIC_RELAXED);
@@ -311,7 +312,7 @@ static int has_returns(struct object *object)
 /* ---- Descriptors -------------------------------------------------------------------------------
  */
 
-/* Without the suffix of a clone made by the compiler, such as ".constprop.0". */
+/* Returns the name without the suffix of a clone made by the compiler, such as ".constprop.0". */
 static const char *plain_name(const char *name)
 {
     const char *dot = strchr(name + 1, '.');
@@ -322,7 +323,7 @@ static const char *plain_name(const char *name)
     return copy != NULL ? memcpy(copy, name, (size_t)(dot - name)) : name;
 }
 
-/* "libfoo.so+0x1234", for a function without a symbol. */
+/* Returns "libfoo.so+0x1234", for a function without a symbol. */
 static const char *address_name(const struct object *object, uint64_t address)
 {
     enum { BYTES = 64 };
@@ -335,7 +336,8 @@ static const char *address_name(const struct object *object, uint64_t address)
     return name;
 }
 
-/* Start of the function that calls __fentry__ before this address, if it has no symbol. */
+/* Returns the start of the function that calls __fentry__ before this address, if it has no
+ * symbol. */
 static uintptr_t start_without_symbol(const struct object *object, uintptr_t address)
 {
     static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* ENDBR64 */
@@ -347,7 +349,7 @@ static uintptr_t start_without_symbol(const struct object *object, uintptr_t add
         return address - BRANCH_BYTES;
     if (address - object->start < LONG_CALL_BYTES + sizeof landing)
         return address;
-    /* A call through the GOT, which the linker may have made direct, has six bytes. */
+    /* A call through the GOT has six bytes, even if the linker has made it direct. */
     int is_long = at[-LONG_CALL_BYTES] == 0xff || at[-LONG_CALL_BYTES] == 0x67;
     int is_short = at[-CALL_BYTES] == CALL || at[-CALL_BYTES] == NOP || at[-CALL_BYTES] == LONG_NOP;
     at -= is_short && !is_long ? CALL_BYTES : LONG_CALL_BYTES;
@@ -379,8 +381,8 @@ static struct probity_site_function *describe(const char *name, const struct obj
     return valued != NULL ? valued : &made->function;
 }
 
-/* The descriptors that were made before the rules changed, by place in the table. NULL: the rules
- * never changed. */
+/* The descriptors made before the rules changed, by place in the table. NULL: the rules never
+ * changed. */
 static struct probity_site_function **earlier;
 
 static struct probity_site_function *make(const struct probity_entry *entry, uintptr_t address,
@@ -423,7 +425,7 @@ static struct probity_entry *table(void)
     return found;
 }
 
-/* Signals are blocked: a handler that jumps away would leave is_searching set. */
+/* Blocks signals: a handler that jumps away would leave is_searching set. */
 static __attribute__((noinline)) struct probity_site_function *add(struct probity_entry *entry,
                                                                    uintptr_t address,
                                                                    int is_inside)
@@ -447,14 +449,15 @@ static __attribute__((noinline)) struct probity_site_function *add(struct probit
         return none;
     if (made == NULL || probity_rules_now() == rules)
         return made;
-    /* It was selected by rules that were replaced meanwhile, maybe after the table was cleared. */
+    /* The rules with which it was selected were replaced meanwhile, maybe after the table was
+     * cleared. */
     (void)__atomic_compare_exchange_n(&entry->function, &made, NULL, 0, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED);
     return NULL;
 }
 
-/* The place of this address in the table, allocated if it has none yet; NULL if the table is
- * full. */
+/* Returns the place of this address in the table, allocated if it has none yet; NULL if the table
+ * is full. */
 static inline struct probity_entry *entry_of(uintptr_t address)
 {
     _Static_assert(ENTRIES == 1 << (64 - 46), "probity_entry_place() yields a place in it");
@@ -513,7 +516,7 @@ static void find_all_sources(const char *rules)
     }
 }
 
-/* Keeps the descriptors that exist: the numbers of functions in the trace belong to them. */
+/* Keeps the existing descriptors, to which the numbers of functions in the trace belong. */
 static void clear_table(struct probity_site_function **made)
 {
     struct probity_entry *all = __atomic_load_n(&probity_entries, __ATOMIC_ACQUIRE);
@@ -541,10 +544,10 @@ int probity_functions_select(const char *text)
         return -1;
     if (rules == probity_rules_now())
         return 0;
-    /* First the sources, so that no thread sees the new rules without them. */
+    /* The sources come first, so that no thread sees the new rules without them. */
     find_all_sources(rules);
     probity_rules_set(rules);
-    find_all_sources(rules); /* of objects that were added meanwhile */
+    find_all_sources(rules); /* those of objects that were added meanwhile */
     clear_table(earlier);
     return 1;
 }

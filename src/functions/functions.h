@@ -19,7 +19,7 @@ enum { PROBITY_FUNCTIONS_LEVEL = 5 };
 extern struct probity_site_function probity_function_left_out;
 
 struct probity_entry {
-    uintptr_t address; /* of a function, or inside it; 0: free */
+    uintptr_t address; /* that of a function, or inside one; 0: free */
     struct probity_site_function *function;
 };
 
@@ -32,8 +32,8 @@ static inline uint32_t probity_entry_place(uintptr_t address)
     return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 46);
 }
 
-/* The descriptor if it is in the first place for this address; otherwise NULL: it may
- * be in another place. */
+/* Returns the descriptor if it is in the first place for this address; otherwise NULL, although it
+ * may be in another place. */
 static inline struct probity_site_function *probity_function_at_once(uintptr_t address)
 {
     struct probity_entry *all = __atomic_load_n(&probity_entries, __ATOMIC_ACQUIRE);
@@ -46,19 +46,19 @@ static inline struct probity_site_function *probity_function_at_once(uintptr_t a
                : NULL;
 }
 
-/* The descriptor; made at the first call, which takes microseconds, or milliseconds if it is the
- * first of its object. NULL if out of memory, or if this was called from within itself. Any thread,
- * async-signal-safe; preserves errno. */
+/* Returns the descriptor. It is made at the first call, which takes microseconds, or milliseconds
+ * if it is the first of its object. NULL if out of memory, or if this was called from within
+ * itself. Any thread, async-signal-safe; preserves errno. */
 struct probity_site_function *probity_function_find(uintptr_t address);
 
 /* Makes this the descriptor of an address that the program does not call. Returns 0, or -1 if
  * the table is full. */
 int probity_function_put(uintptr_t address, struct probity_site_function *function);
 
-/* Whether PROBITY_SELECT has rules. */
+/* Returns whether PROBITY_SELECT has rules. */
 int probity_functions_are_selected(void);
 
-/* The same for an address in the function: the return address of its call of __fentry__. */
+/* Does the same for an address in the function: the return address of its call of __fentry__. */
 struct probity_site_function *probity_function_find_inside(uintptr_t address);
 
 /* Replaces the rules of PROBITY_SELECT: every function is selected again when it is next found.
@@ -66,12 +66,13 @@ struct probity_site_function *probity_function_find_inside(uintptr_t address);
  * time. */
 int probity_functions_select(const char *rules);
 
-/* To be called when libraries may have been unloaded: discards their functions. Any thread. */
+/* Call when libraries may have been unloaded: discards their functions. Any thread. */
 void probity_functions_unloaded(void);
 
-/* Whether the code of an object calls __return__ (returns.c). Without -minstrument-return=call a
- * function calls only __fentry__, and its end is not known. Reads relocations; reads code only in
- * an object into which this library was linked. Any thread, async-signal-safe. */
+/* Returns whether the code of an object calls __return__ (returns.c). Without
+ * -minstrument-return=call a function calls only __fentry__, and its end is unknown. Reads
+ * relocations; reads code only in an object into which this library is linked. Any thread,
+ * async-signal-safe. */
 int probity_object_calls_return(const struct probity_object *object);
 
 #endif

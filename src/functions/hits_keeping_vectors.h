@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * hits_keeping_vectors.h: probity_scope.h for code that runs while vector registers are in use
- * (sled_calls.c, site_calls.c): functions that it calls in unusual cases save these registers.
+ * (sled_calls.c, site_calls.c): functions called in unusual cases save these registers.
  */
 #ifndef PROBITY_FUNCTIONS_HITS_KEEPING_VECTORS_H
 #define PROBITY_FUNCTIONS_HITS_KEEPING_VECTORS_H

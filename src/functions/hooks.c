@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hooks.c: the functions that a program calls if it was compiled with -finstrument-functions.
+ * hooks.c: the functions that are called by programs compiled with -finstrument-functions.
  */
 #include "functions/call_stack.h"
 #include "probity_scope.h"

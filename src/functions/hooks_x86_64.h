@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hooks_x86_64.h: macros of the hooks in assembly, for fentry_x86_64.S and sites_x86_64.S. At their
- * calls, registers of any kind may hold arguments or results, so none may change.
+ * hooks_x86_64.h: macros for the hooks in fentry_x86_64.S and sites_x86_64.S. When a hook is
+ * called, registers of any kind may hold arguments or results, so none may change.
  */
 #ifndef PROBITY_FUNCTIONS_HOOKS_X86_64_H
 #define PROBITY_FUNCTIONS_HOOKS_X86_64_H
@@ -11,7 +11,8 @@
 #define FUNCTION_FLAGS 37
 #define FUNCTION_CODE 40
 
-/* above: bytes between the return address and the stack pointer, at the first instruction. */
+/* above: number of bytes between the return address and the stack pointer, at the first
+ * instruction. */
     .macro begin_function name, above=0
     .section .text.\name, "ax", @progbits
     .type \name, @function
@@ -44,8 +45,8 @@
 #define LAST_TICK 16
 #define GAP_TICKS 24
 
-/* probity_hit() of the code in %edi, and return. Saved are %rax, %rcx, %rdx, %rsi, %rdi and, before
- * them, `dropped` other bytes, which are dropped. */
+/* Does the same as probity_hit() with the code in %edi, and returns. Saved are %rax, %rcx, %rdx,
+ * %rsi, %rdi and, before them, `dropped` other bytes, which are dropped. */
     .macro hit dropped
     movq probity_thread_self@gottpoff(%rip), %rcx
     movq %fs:(%rcx), %rcx

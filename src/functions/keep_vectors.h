@@ -16,15 +16,15 @@
 #define probity_keep_low_vectors probity_keep_vectors
 #endif
 
-/* Calls the function with these arguments, and the area in which vectors are saved as a fourth;
- * only if PROBITY_CPU_HAS_SLEDS is 1. Signal-safe if the function is. On x86-64 it changes no
- * register at all (fentry_x86_64.S), and the area has the layout of FXSAVE. On AArch64 it changes
- * general registers as any function does (cpu_sleds_aarch64.c); the area has q0 to q31. */
+/* Calls the function with these arguments and, as a fourth one, the area in which vectors are
+ * saved; only if PROBITY_CPU_HAS_SLEDS is 1. Async-signal-safe if the function is. On x86-64 it
+ * changes no register at all (fentry_x86_64.S), and the area has the layout of FXSAVE. On AArch64
+ * it changes general registers like any function (cpu_sleds_aarch64.c); the area has q0 to q31. */
 void probity_keep_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
     PROBITY_KEEPING;
 
-/* The same, faster and without the fourth argument, for a function that uses only the first 16
- * vector registers, as do the functions of libprobity that hooks call. */
+/* Does the same, faster and without the fourth argument, for a function that uses only the first 16
+ * vector registers, like the functions of libprobity that hooks call. */
 void probity_keep_low_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
     PROBITY_KEEPING;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * line_table.c: see line_table.h. A line table is a sequence of units, each with its own list of
- * files and a program for a machine whose registers are an address and a file, among others. A
- * unit's program emits rows: the code from this address to that of the next row comes from this
- * file. A unit that is damaged ends early.
+ * files, and a program for a machine with registers, including an address and a file. A unit's
+ * program emits rows: the code from this address to that of the next row comes from this file. A
+ * unit that is damaged ends early.
  */
 #include "functions/line_table.h"
 
@@ -54,7 +54,7 @@ struct source {
     uint32_t source; /* an enum probity_source */
 };
 
-/* For the unit being read. Only the used part of each list takes pages. */
+/* Data of the unit being read. Only the used part of each list takes pages. */
 struct lists {
     struct source files[FILES_MAX];
     const char *directories[DIRECTORIES_MAX];
@@ -62,16 +62,16 @@ struct lists {
 
 struct unit {
     unsigned version, offset_bytes;
-    unsigned step; /* bytes of an instruction, at least */
+    unsigned step; /* minimum size of an instruction in bytes */
     unsigned line_range, first_special;
-    const uint8_t *operands; /* number of them, by opcode from 1 */
+    const uint8_t *operands; /* number of operands, by opcode from 1 */
     struct lists *lists;
     size_t file_count, directory_count;
 };
 
 struct machine {
     uint64_t address, file;
-    uint64_t row_address, row_file; /* of the last row that began */
+    uint64_t row_address, row_file; /* those of the last row that began */
     int has_row, is_ignored;
 };
 
@@ -79,7 +79,7 @@ struct marking {
     const struct probity_line_sections *sections;
     const struct probity_line_search *search;
     struct probity_symbol_table *table;
-    size_t visits_left; /* of symbols: limits the time for overlapping rows */
+    size_t visits_left; /* number of visits to symbols: limits the time for overlapping rows */
 };
 
 /* ---- Bytes -------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ static const uint8_t *take(struct cursor *cursor, uint64_t bytes)
     return at;
 }
 
-/* A number in the byte order of this machine, of at most 8 bytes. */
+/* Reads a number in the byte order of this machine, of at most 8 bytes. */
 static uint64_t take_number(struct cursor *cursor, unsigned bytes)
 {
     const uint8_t *at = take(cursor, bytes);
@@ -110,7 +110,7 @@ static uint64_t take_number(struct cursor *cursor, unsigned bytes)
     return number;
 }
 
-/* LEB128; also steps over a signed one, whose value is not used. */
+/* Reads a LEB128 number; also skips a signed one, whose value is not used. */
 static uint64_t take_leb(struct cursor *cursor)
 {
     uint64_t number = 0;
@@ -130,7 +130,7 @@ static const char *text_at(const uint8_t *at, const uint8_t *end)
     return at < end && memchr(at, '\0', (size_t)(end - at)) != NULL ? (const char *)at : NULL;
 }
 
-/* Never NULL; "" if damaged. */
+/* Reads a text. Never returns NULL; "" if damaged. */
 static const char *take_text(struct cursor *cursor)
 {
     const char *text = text_at(cursor->at, cursor->end);
@@ -159,7 +159,8 @@ static void add_file(struct unit *unit, const char *name, uint64_t directory)
                           PROBITY_SOURCE_UNKNOWN};
 }
 
-/* Before DWARF 5, both are numbered from 1; directory 0, that of the compilation, is not listed. */
+/* Reads the lists from before DWARF 5. Both are numbered from 1; directory 0, that of the
+ * compilation, is not listed. */
 static void take_old_lists(struct unit *unit, struct cursor *cursor)
 {
     const char *text;
@@ -196,7 +197,7 @@ static unsigned number_bytes(uint64_t form)
                                 : 0;
 }
 
-/* One value: a text, or a number, or neither. Each takes at least a byte. */
+/* Reads one value: a text, or a number, or neither. Each takes at least one byte. */
 static void take_form(const struct marking *marking, const struct unit *unit,
                       struct cursor *cursor, uint64_t form, const char **ret_text,
                       uint64_t *ret_number)
@@ -225,7 +226,7 @@ static void take_form(const struct marking *marking, const struct unit *unit,
         (void)take(cursor, UINT64_MAX);
 }
 
-/* Of directories or of files. */
+/* Reads a list of directories or of files. */
 static void take_list(const struct marking *marking, struct unit *unit, struct cursor *cursor,
                       int is_files)
 {
@@ -356,8 +357,8 @@ static void mark(struct marking *marking, const struct unit *unit, uint64_t from
     }
 }
 
-/* Of several rows at one address, the first is the function's; the others may belong to inlined
- * functions. Linkers move discarded functions to address 0. */
+/* Adds a row. Of several rows at one address, the first is the function's; the others may belong to
+ * inlined functions. Linkers move discarded functions to address 0. */
 static void add_row(struct marking *marking, const struct unit *unit, struct machine *machine)
 {
     if (!machine->has_row)

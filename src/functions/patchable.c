@@ -29,14 +29,14 @@ static uintptr_t after(const struct probity_patchable_entry *entry)
 /* ---- Entries -----------------------------------------------------------------------------------
  */
 
-/* With rules, a function is looked up now; otherwise when it is called. */
+/* With rules, a function is looked up now, otherwise when it is called. */
 static int is_selected(const struct probity_patchable_entry *entry)
 {
     return !probity_functions_are_selected() ||
            probity_function_find_inside(after(entry)) != &probity_function_left_out;
 }
 
-/* Returns the number of entries in the section that are valid. */
+/* Returns the number of valid entries in the section. */
 static size_t choose(const struct probity_object *object, const uint8_t *section, size_t bytes,
                      int takes_all, struct probity_patchable *patchable)
 {
@@ -86,7 +86,8 @@ int probity_patchable_is_there(const struct probity_patchable *patchable,
     const struct probity_patchable_entry *first = patchable->entries;
     size_t count = first != NULL && first->is_on ? 1 : patchable->count;
 
-    /* One call to this object's places is sufficient proof. */
+    /* If the first entry is a call to this object's memory (patchable.h), it proves that the code
+     * is unchanged. */
     for (size_t i = 0; i < count; i++) {
         if (probity_object_bytes(object, first[i].at) < BYTES ||
             !probity_cpu_patchable_is_as_left(&first[i]))
@@ -98,7 +99,7 @@ int probity_patchable_is_there(const struct probity_patchable *patchable,
 /* ---- Changes -----------------------------------------------------------------------------------
  */
 
-/* Marks the entries of the range that are to be changed. Returns 0 if there are none. */
+/* Marks the entries of the range that must be changed. Returns 0 if there are none. */
 static int mark(const struct probity_patchable_range *range, struct probity_patchable *patchable,
                 int (*is_removed)(uintptr_t from), int *ret_is_put)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * returns.c: whether an object calls __return__. Reads the loaded object, not its file.
+ * returns.c: determines whether an object calls __return__. Reads the loaded object, not its file.
  */
 #include "functions/functions.h"
 
@@ -22,8 +22,8 @@ struct dynamic {
     const char *texts;
 };
 
-/* An address of the dynamic section, which libc may have made absolute; NULL if `bytes` from there
- * on are not part of the object. */
+/* Returns a pointer for an address in the dynamic section, which libc may have made absolute; NULL
+ * if `bytes` from there on are not part of the object. */
 static const void *at(const struct probity_object *object, uintptr_t address, size_t bytes)
 {
     if (address < object->offset)
@@ -92,8 +92,8 @@ static int refers(const struct probity_object *object, const struct dynamic *dyn
     return 0;
 }
 
-/* Whether an instruction in the range calls our __return__; the opcode is followed by the distance.
- * Other bytes look like this once in four billion cases. */
+/* Returns whether an instruction in the range calls our __return__; the opcode is followed by the
+ * distance. Other bytes look like this once in four billion cases. */
 static int has_call(const uint8_t *code, size_t bytes)
 {
     enum { CALL = 0xe8, CALL_BYTES = 5 };

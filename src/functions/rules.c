@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rules.c: see rules.h. The rules are read once, by the first thread that asks.
+ * rules.c: see rules.h. The rules are read once, by the first thread that needs them.
  */
 #include "functions/rules.h"
 
@@ -16,7 +16,7 @@
 
 enum { PATTERN_BYTES = 256, NAME_BYTES = 1024 };
 
-/* Rules that were in force before are used again: a program may be attached to any number of
+/* Rules that were in effect before are used again: a program may be attached to any number of
  * times. */
 struct made {
     struct made *next;
@@ -52,8 +52,8 @@ static const char *make_or_none(const char *text)
     return made != NULL ? made : "";
 }
 
-/* A copy, because the program may change its environment. If a line is not a rule, nothing is
- * recorded, because the trace would not show what was requested. */
+/* Returns a copy, because the program may change its environment. If a line is invalid, no function
+ * is recorded: the trace would not be what was requested. */
 static const char *read_rules(void)
 {
     const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_SELECT");
@@ -70,7 +70,7 @@ static const char *read_rules(void)
 
 static const char *kept; /* NULL: not read yet */
 
-/* Two threads may both read them: the first one's are used. */
+/* Two threads may both read the rules: those of the first one are used. */
 const char *probity_rules_now(void)
 {
     const char *found = __atomic_load_n(&kept, __ATOMIC_SEQ_CST);
@@ -83,8 +83,8 @@ const char *probity_rules_now(void)
                : found;
 }
 
-/* To be called before the results of the old rules are discarded: a thread that finds a function
- * meanwhile looks at the rules again (functions.c). */
+/* Call before the results of the old rules are discarded: a thread that finds a function meanwhile
+ * checks the rules again (functions.c). */
 void probity_rules_set(const char *rules)
 {
     __atomic_store_n(&kept, rules, __ATOMIC_SEQ_CST);
@@ -100,7 +100,8 @@ static int is_wanted_file(const void *rules_text, const char *path)
     return probity_selection_takes_file(rules_text, path);
 }
 
-/* Without debugging information no source is known, so earlier results are cleared. */
+/* Sets the sources of symbols. Without debugging information, no source is known, so earlier
+ * results are cleared. */
 static void find_sources(const char *rules, const char *path, const struct probity_object *loaded,
                          struct probity_symbol_table *symbols)
 {
@@ -120,7 +121,7 @@ static void find_sources(const char *rules, const char *path, const struct probi
         probity_arena_unmap(lines.texts, lines.text_bytes);
 }
 
-/* In a copy: a thread that uses the symbols meanwhile must not find them without sources. */
+/* Works on a copy: a thread that uses the symbols meanwhile must not find them without sources. */
 void probity_rules_find_sources(const char *rules, const char *path,
                                 const struct probity_object *loaded,
                                 struct probity_symbol_table *symbols)
@@ -143,7 +144,7 @@ void probity_rules_find_sources(const char *rules, const char *path,
     probity_arena_unmap(copy.symbols, bytes);
 }
 
-/* Probity's libraries are ignored: they may have been built with it. */
+/* Probity's libraries are ignored: they may have been built with debugging information. */
 static void find_lines(void *context, const struct probity_object *object)
 {
     static const char own[] = "libprobity";
@@ -173,7 +174,7 @@ int probity_rules_lack_sources(const char *rules)
     return !has_lines;
 }
 
-/* Copies the pattern of a line `ends PATTERN`. Returns 0 if the line is another one. */
+/* Copies the pattern of a line `ends PATTERN`. Returns 0 if the line has another form. */
 static int read_ends(const char *line, size_t bytes, char *ret_pattern, size_t room)
 {
     static const char word[] = "ends ";
@@ -206,7 +207,7 @@ int probity_rules_need_ends(const char *rules, const char *symbol)
     return 0;
 }
 
-/* Once, and only if a trace was requested. */
+/* Reports once, and only if a trace was requested. */
 static void report_without_sources(const char *object)
 {
     static uint32_t is_reported;

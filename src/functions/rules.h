@@ -10,11 +10,11 @@
 #include "base/selection.h"
 #include "functions/symbol_table.h"
 
-/* The rules in force. Equal rules have the same address. */
+/* Returns the rules in effect. Equal rules have the same address. */
 const char *probity_rules_now(void);
 
-/* The rules with this text, which probity_rules_set() puts in force. NULL: out of memory. One
- * thread at a time; threads that select meanwhile use the old ones. */
+/* Returns the rules with this text, which probity_rules_set() puts into effect. NULL: out of
+ * memory. One thread at a time; threads that select meanwhile use the old ones. */
 const char *probity_rules_make(const char *text);
 void probity_rules_set(const char *rules);
 
@@ -25,19 +25,19 @@ void probity_rules_find_sources(const char *rules, const char *path,
                                 const struct probity_object *loaded,
                                 struct probity_symbol_table *symbols);
 
-/* Whether `file` rules cannot select anything because neither the executable nor any library has
- * debugging information. Takes the dynamic linker's lock. */
+/* Returns whether `file` rules cannot select anything because neither the executable nor any
+ * library has debugging information. Takes the dynamic linker's lock. */
 int probity_rules_lack_sources(const char *rules);
 
-/* Whether there is a line `ends PATTERN`. */
+/* Returns whether there is a line `ends PATTERN`. */
 int probity_rules_have_ends(const char *rules);
 
-/* Whether such a line names the function: a condition compares its calls, so their ends
+/* Returns whether such a line names the function: a condition compares its calls, so their ends
  * must be recorded. Such lines select nothing. */
 int probity_rules_need_ends(const char *rules, const char *symbol);
 
-/* Whether to record the function. has_sources: the source file of any function of its object is
- * known; if not, and a function is excluded for that reason, this is reported once. */
+/* Returns whether to record the function. has_sources: the source file of any function of its
+ * object is known; if not, and a function is excluded for that reason, reports this once. */
 int probity_rules_take(const struct probity_selection_subject *subject, int has_sources);
 
 #endif

@@ -23,14 +23,14 @@ enum {
     CALL = 0xe8,
     JUMP = 0xe9,
     BYTES = 5,
-    ENTRY_BYTES = 4,  /* of the table: the distance from the entry to the site */
+    ENTRY_BYTES = 4,  /* table entry: the distance from it to the site */
     STUB_BYTES = 6,   /* minimum size; in an enter: the instruction that pushes the description */
     COUNT_MAX = 1 << 26
 };
 
 enum kind { NONE, ENTER, ENTER_VALUES, LEAVE };
 
-/* What replaces the first byte of a site. */
+/* Returns the byte that replaces the first byte of a site. */
 static uint8_t patched(enum kind kind)
 {
     return kind == ENTER_VALUES ? JUMP : CALL;
@@ -59,7 +59,7 @@ static enum kind kind_of_stub(const uint8_t *stub)
     return memcmp(stub, values, sizeof values) == 0 ? ENTER_VALUES : NONE;
 }
 
-/* The site of an entry, if the code there is a site. */
+/* Finds the site of an entry, if the code there is a site. */
 static enum kind examine(const struct probity_object *object, const uint8_t *entry,
                          uint8_t **ret_site)
 {
@@ -212,7 +212,7 @@ int probity_scope_sites_change(struct probity_scope_sites *sites,
 
 void probity_scope_sites_renew(void)
 {
-    /* A value that no memory holds by chance. */
+    /* A value that no memory contains by chance. */
     uint64_t epoch = probity_ticks() * UINT64_C(0x9e3779b97f4a7c15) | 1;
 
     /* Release: pairs with the barrier for code. */
@@ -227,8 +227,8 @@ int probity_scope_sites_are_calls(void)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-/* To be called if no scope was jumped over when the one at this place began: the others in its
- * frame are in the same function, as compiled. */
+/* Call if no scope was jumped over when the one at this place began: the other scopes in its frame
+ * are in the same function, as compiled. */
 static void keep_pairs(uint32_t place)
 {
     const struct probity_scope_place *own = &probity_scope_frame[place + 1];

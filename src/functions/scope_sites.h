@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * scope_sites.h: scopes of FnTrace.h in files that were compiled with PROBITY_PATCHABLE. Such a
- * scope begins and ends with a no-op instruction, whose first byte is replaced while the program
- * runs, which turns it into a call or, at the enter of a scope with values, a jump:
+ * scope begins and ends with a no-op instruction. Replacing its first byte while the program runs
+ * turns it into a call or, at the enter of a scope with values, a jump:
  *
  *     a9 DISTANCE    test $DISTANCE, %eax
  *     e8 DISTANCE    call to the code in probity_stubs, which jumps to a hook in sites_x86_64.S
@@ -24,7 +24,7 @@
 #include "base/pairs.h"
 #include "probity_scope.h"
 
-/* Those of one object. */
+/* The sites of one object. */
 struct probity_scope_sites {
     const uint8_t *table; /* the section; NULL: none */
     size_t count;
@@ -35,7 +35,8 @@ struct probity_scope_sites {
 void probity_scope_sites_take(const struct probity_object *object, const char *path,
                               struct probity_scope_sites *ret_sites);
 
-/* Whether they are still in memory as they were left: another object may have been loaded there. */
+/* Returns whether the sites are still in memory as this library left them: another object may have
+ * been loaded there. */
 int probity_scope_sites_are_there(const struct probity_scope_sites *sites,
                                   const struct probity_object *object);
 
@@ -51,11 +52,11 @@ struct probity_scope_sites_found {
 extern struct probity_scope_sites_found probity_scope_sites_found
     __attribute__((visibility("hidden")));
 
-/* Chooses the value of is_open for scopes entered from now on. To be called before sites are
- * patched, so that no scope entered earlier counts as open. */
+/* Chooses the value of is_open for scopes entered from now on. Call before sites are patched, so
+ * that no scope entered earlier counts as open. */
 void probity_scope_sites_renew(void);
 
-/* Whether sites have been patched before, by this copy of the library or another one. */
+/* Returns whether this or another copy of the library has patched sites before. */
 int probity_scope_sites_are_calls(void);
 
 /* Called by the hooks, without vector registers. frame: as in probity_scope_enter_frame(); back:
@@ -69,8 +70,8 @@ void probity_site_leave(struct probity_scope_here *scope) __attribute__((visibil
 void probity_site_leave_value(const struct probity_scope_here *scope)
     __attribute__((visibility("hidden")));
 
-/* The code in probity_stubs of an enter that returns to `back`, and the note, whose distance is
- * stored before that code. The second byte of a note is the level. */
+/* Returns the code in probity_stubs of an enter that returns to `back`, and the note, whose
+ * distance is stored before that code. The second byte of a note is the level. */
 static inline const uint8_t *probity_site_stub(const uint8_t *back)
 {
     int32_t distance;
@@ -88,7 +89,7 @@ static inline const uint8_t *probity_site_note(const uint8_t *back)
     return at + distance;
 }
 
-/* For all unusual cases. */
+/* Handles all unusual cases. */
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
                                 const uint8_t *back)
     __attribute__((visibility("hidden")));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * site_calls.c: called by the hooks of patched sites of FN_FUNC (sites_x86_64.S) in all but the
- * most usual cases; does the same as src/runtime/scope_path.c. Any register may be in use there, so
- * this is compiled without vector registers (Makefile), and calls other functions with them saved.
+ * most usual cases; does the same as src/runtime/scope_path.c. Any register may be in use at such a
+ * site, so this is compiled without vector registers (Makefile), and calls other functions with
+ * them saved.
  */
 #include <stddef.h>
 
@@ -19,7 +20,7 @@
 
 PROBITY_API uint64_t probity_scope_epoch;
 
-/* The low bits of the return address in a frame. */
+/* Returns the low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)
 {
     return __atomic_load_n(PROBITY_VOLATILE(frame + sizeof(void *)), __ATOMIC_RELAXED) & 0xffff;
@@ -31,7 +32,7 @@ static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *s
     PROBITY_KEEP_LOW_VECTORS(probity_site_enter_unusual, (uintptr_t)scope, frame, (uintptr_t)back);
 }
 
-/* For a function without a description: it was never called, or only while its level was off. */
+/* Enters a function without a description: it was never called, or only while its level was off. */
 static __attribute__((noinline)) void enter_first(struct probity_scope_here *scope, uintptr_t frame,
                                                   const uint8_t *back)
 {
@@ -41,7 +42,7 @@ static __attribute__((noinline)) void enter_first(struct probity_scope_here *sco
         scope->is_open = 0;
 }
 
-/* Whether the scope, if it is not suspect, can begin without a call. */
+/* Returns whether the scope, if it is not suspect, can begin without a call. */
 static inline int is_plain(const struct probity_site_function *function, uint32_t place)
 {
     return __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0 &&
@@ -50,8 +51,8 @@ static inline int is_plain(const struct probity_site_function *function, uint32_
            (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX));
 }
 
-/* Counts the call if calls of its function are only counted, and this thread has counted one
- * before. The scope is open if parameters are recorded in it nonetheless. */
+/* Counts the call if its function is only counted, and this thread has counted a call of it before.
+ * The scope is open if parameters are recorded in it nonetheless. */
 static inline int count(struct probity_scope_here *scope,
                         const struct probity_site_function *function)
 {
@@ -83,7 +84,7 @@ enter_plain(struct probity_scope_here *scope, const struct probity_site_function
     probity_hit(code);
 }
 
-/* For unusual cases, such as a function inlined into that of an open scope. */
+/* Handles unusual cases, such as a function inlined into that of an open scope. */
 static __attribute__((noinline)) void enter_other(struct probity_scope_here *scope, uintptr_t frame,
                                                   const uint8_t *back)
 {
@@ -99,7 +100,7 @@ static __attribute__((noinline)) void enter_other(struct probity_scope_here *sco
         enter_unusual(scope, frame, back);
 }
 
-/* Other functions are called last, so that no register is saved for them. */
+/* Other functions are called last, so that no registers are saved for them. */
 void probity_site_enter(struct probity_scope_here *scope, struct probity_site_function *function,
                         uintptr_t frame, const uint8_t *back)
 {
@@ -133,7 +134,7 @@ __attribute__((noinline)) void probity_site_event_refused(uint64_t slot, uint32_
     PROBITY_KEEP_LOW_VECTORS(probity_event_refused, slot, words, 0);
 }
 
-/* After a gap, the slow path is taken, which saves the vector registers. */
+/* After a gap, takes the slow path, which saves the vector registers. */
 __attribute__((noinline)) int probity_site_event_gap(uint32_t kind, uint64_t tick)
 {
     (void)kind;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sites_x86_64.S: called by patched sites of FN_FUNC (scope_sites.h). The usual enter and leave are
- * here: the same steps, in the same order, as in site_calls.c, which has all others, but with fewer
- * registers to be saved. Sites do not use r10 and r11; all other registers keep their values.
+ * here: the same steps, in the same order, as in site_calls.c, which handles all others, but with
+ * fewer registers to save. Sites do not use r10 and r11; all other registers keep their values.
  */
 #ifdef __x86_64__
 #ifdef __CET__

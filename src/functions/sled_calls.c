@@ -16,7 +16,7 @@
 #include "functions/keep_vectors.h"
 #include "functions/sleds.h"
 
-/* The slow parts of probity_hit(). */
+/* The slow paths of probity_hit(). */
 void probity_sled_probe_slow(uint32_t code)
 {
     PROBITY_KEEP_LOW_VECTORS(probity_probe_slow, code, 0, 0);
@@ -57,7 +57,7 @@ static inline struct probity_call *push(uintptr_t function_at, const uintptr_t *
     return call;
 }
 
-/* As probity_call_enter(). */
+/* Does the same as probity_call_enter(). */
 void probity_sled_enter(uint32_t id, const uintptr_t *back)
 {
     const struct probity_sled_function *sled = &probity_sled_functions[id];
@@ -88,7 +88,7 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back)
     probity_hit(code);
 }
 
-/* Whether calls of the function are only counted. */
+/* Returns whether calls of the function are only counted. */
 static inline int is_counted(uint32_t id)
 {
     const struct probity_site_function *function =
@@ -99,7 +99,8 @@ static inline int is_counted(uint32_t id)
            __atomic_load_n(&function->number, __ATOMIC_RELAXED) != 0;
 }
 
-/* As probity_call_leave(). A sled's stack position at the leave is that at the enter. */
+/* Does the same as probity_call_leave(). A sled's stack position at the leave is that at the
+ * enter. */
 static inline __attribute__((always_inline)) void leave(uint32_t id, const uintptr_t *back,
                                                         int is_tail)
 {
@@ -133,7 +134,7 @@ void probity_sled_tail(uint32_t id, const uintptr_t *back)
 }
 
 #if !PROBITY_CPU_HAS_FENTRY
-/* As __fentry__ of a function without a call of __return__. */
+/* Does the same as __fentry__ in a function without a call of __return__. */
 void probity_patchable_enter(uintptr_t from, const uintptr_t *back)
 {
     const struct probity_site_function *function = probity_function_at_once(from);

@@ -6,7 +6,7 @@
  *     8   8   address of its function
  *     16  1   kind: 0 enter, 1 leave, 2 tail, 3 enter with the parameters, 4, 5 events
  *     17  1   always instrumented
- *     18  1   version. 2: both addresses count from where they are stored
+ *     18  1   version. 2: both addresses are relative to where they are stored
  */
 #include "functions/sled_map.h"
 
@@ -47,8 +47,8 @@ static uintptr_t address_at(const uint8_t *at, int version)
     return version == VERSION_RELATIVE ? (uintptr_t)at + address : address;
 }
 
-/* Whether both are in one segment of code, the sled completely, and not before the beginning of the
- * function. */
+/* Returns whether both are in one segment of code, the sled completely, and the sled not before the
+ * beginning of the function. */
 static int are_in_code(const struct probity_object *object, uintptr_t function, uintptr_t sled)
 {
     const ElfW(Phdr) *header = object->headers;

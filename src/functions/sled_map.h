@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sled_map.h: the table of sleds that clang puts into an object (section xray_instr_map), read from
- * the memory that it was loaded to. It is not trusted: a sled is used only if it is in the object's
- * code, and the bytes there are those of a sled of its kind.
+ * the memory to which it was loaded. It is not trusted: a sled is used only if it is in the
+ * object's code, and the bytes there are those of a sled of its kind.
  */
 #ifndef PROBITY_FUNCTIONS_SLED_MAP_H
 #define PROBITY_FUNCTIONS_SLED_MAP_H

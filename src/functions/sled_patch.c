@@ -16,7 +16,7 @@
 #include "functions/code_segments.h"
 
 #ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0 /* the address is then a hint, and the result is checked */
+#define MAP_FIXED_NOREPLACE 0 /* without it, the address is a hint, and the result is checked */
 #endif
 
 enum { NEAREST = 1 << 16, FARTHEST = 1 << 30 };
@@ -24,7 +24,7 @@ enum { NEAREST = 1 << 16, FARTHEST = 1 << 30 };
 /* The sleds in one segment. */
 struct range {
     uintptr_t first, last; /* sleds; first > last: none */
-    int protection;        /* of the segment */
+    int protection;        /* protection of the segment */
     size_t count;
 };
 
@@ -36,7 +36,7 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* New memory at or near an address; NULL if it would be out of reach. */
+/* Maps new memory at or near an address; NULL if it would be out of reach. */
 static uint8_t *map_at(uintptr_t first, uintptr_t last, uintptr_t address, size_t bytes)
 {
     void *at = mmap((void *)(address / page_bytes() * page_bytes()), bytes, PROT_READ | PROT_WRITE,
@@ -105,7 +105,7 @@ static int make_stubs(const struct range *range, struct probity_sleds *sleds)
 /* ---- Sleds -------------------------------------------------------------------------------------
  */
 
-/* Of the sleds in a segment. */
+/* Finds the range of the sleds in a segment. */
 static struct range find_range(const struct probity_object *object, const ElfW(Phdr) *segment,
                                const struct probity_sleds *sleds)
 {
@@ -134,7 +134,7 @@ static int is_as_left(const struct probity_sled_change *change)
            (change->is_on ? PROBITY_CPU_SLED_ON : PROBITY_CPU_SLED_OFF);
 }
 
-/* Marks the sleds of the range that are to be changed. Returns 0 if there are none. */
+/* Marks the sleds of the range that must be changed. Returns 0 if there are none. */
 static int mark(const struct range *range, struct probity_sleds *sleds,
                 int (*is_removed)(uint32_t id), int *ret_needs_stubs)
 {
@@ -198,7 +198,7 @@ int probity_sleds_are_there(const struct probity_sleds *sleds, const struct prob
     const struct probity_sled_change *first = sleds->changes;
     size_t count = first != NULL && first->is_on ? 1 : sleds->count;
 
-    /* One replaced sled is sufficient proof. */
+    /* If one sled is replaced, that proves that the code is unchanged. */
     for (size_t i = 0; i < count; i++) {
         if (probity_object_bytes(object, first[i].at) < PROBITY_CPU_SLED_BYTES ||
             !is_as_left(&first[i]))

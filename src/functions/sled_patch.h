@@ -17,7 +17,7 @@ struct probity_sled_change {
     uint8_t is_on, is_changing;
 };
 
-/* Memory with the stubs of one segment's sleds. */
+/* Memory with the stubs of the sleds in one segment. */
 struct probity_sled_stubs {
     uint8_t *at;
     size_t bytes;
@@ -28,27 +28,27 @@ enum { PROBITY_SLED_SEGMENTS_MAX = 8 };
 /* The sleds of one object whose calls may be recorded. */
 struct probity_sleds {
     struct probity_sled_change *changes; /* NULL: none */
-    size_t count, bytes; /* bytes: of the memory */
+    size_t count, bytes; /* bytes: size of the memory */
     struct probity_sled_stubs stubs[PROBITY_SLED_SEGMENTS_MAX];
     size_t stub_count;
 };
 
-/* Whether the code of the object is still as it was left: another one may have been loaded at its
- * address. */
+/* Returns whether the object's code is still as this library left it: another one may have been
+ * loaded at its address. */
 int probity_sleds_are_there(const struct probity_sleds *sleds,
                             const struct probity_object *object);
 
 /* Restores the sleds for which is_removed(id) is true, byte for byte, and replaces all others.
- * Returns 0, or -1 with errno if some could not be changed: each is then as it was, and may be
+ * Returns 0, or -1 with errno if some could not be changed: each of them is unchanged, and may be
  * changed by another call. */
 int probity_sleds_change(struct probity_sleds *sleds, const struct probity_object *object,
                          int (*is_removed)(uint32_t id));
 
-/* New memory within reach of branches from all of the code between first and last, and back; NULL
- * if there is none. */
+/* Maps new memory within reach of branches from all of the code between `first` and `last`, and
+ * back; NULL if there is none. */
 uint8_t *probity_sleds_map_near(uintptr_t first, uintptr_t last, size_t bytes);
 
-/* For an object that is no longer loaded, or has no replaced sleds. */
+/* Call for an object that is no longer loaded, or has no replaced sleds. */
 void probity_sleds_forget(struct probity_sleds *sleds);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sleds.c: see sleds.h. Keeps a list of the loaded objects, and gives ids to their functions. One
+ * sleds.c: see sleds.h. Keeps a list of the loaded objects, and assigns ids to their functions. One
  * thread at a time does this. A thread that arrives meanwhile does not wait but makes the first one
  * look again: a forked child must not wait for a thread that it does not have.
  */
@@ -26,8 +26,8 @@
 #include "functions/scope_sites.h"
 #include "functions/sled_patch.h"
 
-/* After the constructor of libprobity, which decides whether to record, and before those of the
- * program. */
+/* Runs after the constructor of libprobity, which decides whether to record, and before those of
+ * the program. */
 enum { SECOND_PRIORITY = 102 };
 
 struct object {
@@ -39,7 +39,7 @@ struct object {
     struct probity_scope_sites sites;
     uint32_t first_id, id_count;
     uint32_t is_loaded, is_seen;
-    uint32_t is_incomplete; /* it could not be examined: no memory */
+    uint32_t is_incomplete; /* it could not be examined for lack of memory */
 };
 
 struct probity_sled_function *probity_sled_functions;
@@ -47,7 +47,7 @@ static struct object *objects;
 static uint32_t ids_used = 1, own_process;
 static uint64_t looking; /* process id << 1 | whether to look again; 0: no thread is looking */
 
-/* Once a recording has begun on request, the sleds of all functions are listed, selected or not,
+/* Once a recording has begun by request, the sleds of all functions are listed, selected or not,
  * because the next request may select others. ASLEEP: all are removed, between two recordings or in
  * one without functions. */
 enum wake { NEVER_WOKEN, AWAKE, ASLEEP };
@@ -69,7 +69,7 @@ static void want_sites(int is_wanted)
     sites_are_wanted = is_wanted;
 }
 
-/* Whether functions without macros are to be recorded as well. */
+/* Returns whether functions without macros are to be recorded as well. */
 static int is_for_functions(void)
 {
     int is_profiling = probity_scope_is_on(0) &&
@@ -117,8 +117,8 @@ void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back, uint64_t is_
 /* ---- Functions ---------------------------------------------------------------------------------
  */
 
-/* Number of entries of the function that begins there, and whether its calls can be recorded: all
- * its sleds must be as compiled, and one must be at its beginning. */
+/* Returns the number of entries of the function that begins there, and whether its calls can be
+ * recorded: all its sleds must be as compiled, and one must be at its beginning. */
 static size_t examine(const struct probity_sled_map *map, size_t from, int *ret_is_usable)
 {
     struct probity_sled sled, first = {.at = NULL};
@@ -150,7 +150,7 @@ static int is_left_out(uintptr_t function)
            probity_function_find(function) == &probity_function_left_out;
 }
 
-/* With rules, a function is looked up now; otherwise when it is called. */
+/* With rules, a function is looked up now, otherwise when it is called. */
 static int is_selected(uintptr_t function)
 {
     return wake_now() != NEVER_WOKEN || !is_left_out(function);
@@ -185,7 +185,7 @@ static size_t choose(const struct probity_sled_map *map, struct probity_sled_cha
 /* ---- Ids ---------------------------------------------------------------------------------------
  */
 
-/* Whether the ids of an object now belong to another one. */
+/* Returns whether the ids of an object now belong to another object. */
 static int are_taken(const struct object *object)
 {
     for (const struct object *other = objects; other != NULL; other = other->next) {
@@ -226,14 +226,14 @@ static int map_functions(void)
     return probity_sled_functions != NULL ? 0 : -1;
 }
 
-/* Whether the sleds of a function must be as compiled because a recording on request does not
- * select it. */
+/* Returns whether the sleds of a function must be as compiled because a recording by request does
+ * not select it. */
 static int is_out(uintptr_t function)
 {
     return wake_now() == ASLEEP || (wake_now() == AWAKE && is_left_out(function));
 }
 
-/* Gives ids to the functions of sleds with ids from 0. Returns 0, or -1 with errno. */
+/* Assigns ids to the functions of sleds with ids from 0. Returns 0, or -1 with errno. */
 static int name_functions(struct object *object, uint32_t functions)
 {
     if (map_functions() != 0 || take_ids(object, functions) != 0) {
@@ -251,8 +251,7 @@ static int name_functions(struct object *object, uint32_t functions)
     return 0;
 }
 
-/* Lists the sleds of an object that was not seen before. Changes nothing. Returns 0, or -1 with
- * errno. */
+/* Lists the sleds of a new object. Changes nothing. Returns 0, or -1 with errno. */
 static int take_map(struct object *object, const struct probity_sled_map *map)
 {
     size_t bytes = map->count * sizeof(struct probity_sled_change);
@@ -310,7 +309,7 @@ static int is_known(struct object *object, const struct probity_object *loaded)
            probity_scope_sites_are_there(&object->sites, loaded);
 }
 
-/* Frees memory that only its code used: no thread still executes that. */
+/* Frees memory used only by its code, which no thread executes any more. */
 static void forget_code(struct object *object)
 {
     probity_sleds_forget(&object->sleds);
@@ -369,7 +368,7 @@ static void note_failure(int result)
         probity_found.why = errno;
 }
 
-/* Finds what can be recorded in an object that was not seen before, or not completely. */
+/* Finds what can be recorded in an object that was not examined before, or not completely. */
 static struct object *examine_object(struct object *object, const struct probity_object *loaded)
 {
     const char *path = *loaded->path != '\0' ? loaded->path : "/proc/self/exe";
@@ -405,7 +404,7 @@ static struct object *examine_object(struct object *object, const struct probity
 /* While a request changes code: its rules, if they name functions whose ends must be recorded. */
 static const char *rules_of_ends;
 
-/* Entries have no ends. */
+/* Changes patchable entries. They do not record when calls end. */
 static int change_patchable(struct object *object, const struct probity_object *loaded)
 {
     const char *rules = __atomic_load_n(&rules_of_ends, __ATOMIC_SEQ_CST);
@@ -450,7 +449,7 @@ static void select_sleds(void)
     }
 }
 
-/* Whether the same object is still loaded, but its code was changed by something else. */
+/* Returns whether the same object is still loaded, but its code was changed by something else. */
 static int has_successor(const struct object *object)
 {
     for (const struct object *other = objects; other != NULL; other = other->next) {
@@ -490,8 +489,8 @@ static void look(void)
     }
 }
 
-/* Returns whether another thread is looking, which then looks again. is_changing: even if nothing
- * is to be recorded. */
+/* Returns whether another thread is looking, which then looks again. is_changing: to look even if
+ * nothing is to be recorded. */
 static int update(int is_changing)
 {
     uint64_t own = (uint64_t)getpid() << 1;
@@ -533,7 +532,8 @@ PROBITY_API void probity_scope_sites_loaded(void)
 /* ---- The budget --------------------------------------------------------------------------------
  */
 
-/* A forked child may lack the thread that held the dynamic linker's lock. */
+/* Returns whether code may be changed: a forked child may lack the thread that held the dynamic
+ * linker's lock. */
 static int may_change(void)
 {
     return own_process == (uint32_t)getpid();
@@ -542,7 +542,7 @@ static int may_change(void)
 /* While a thread changes code, it holds the dynamic linker's lock, which a forked child would find
  * locked forever. So a fork waits for the change, but only for a limited time, since its caller may
  * hold that lock; and a change waits for forks in progress. Each side increments its own number and
- * then loads the other's; a fork that has to wait decrements its number again, so that they do not
+ * then loads the other's; a fork that must wait decrements its number again, so that the two do not
  * wait for each other. */
 static uint32_t changing, forks;
 static uint32_t may_child_change; /* for the child of the last fork */
@@ -551,7 +551,7 @@ static uint32_t is_owed;          /* code could not be restored because of a for
 enum { FORK_TRIES = 1000, CHANGE_TRIES = 10000 };
 static const struct timespec a_moment = {0, 100000};
 
-/* Returns whether the change may begin, after this many attempts at most. */
+/* Returns whether the change may begin, after at most this many attempts. */
 static int begin_change(int tries)
 {
     __atomic_fetch_add(&changing, 1, __ATOMIC_SEQ_CST);
@@ -610,8 +610,8 @@ static void after_fork_in_child(void)
         own_process = (uint32_t)getpid();
 }
 
-/* Sets the desired state of the sleds of functions with this number; 0: of all functions.
- * Returns whether there are any. */
+/* Sets the desired state of the sleds of functions with this number, or of all functions if it is
+ * 0. Returns whether there are any. */
 static int set_removed(uint32_t number, uint32_t is_wanted)
 {
     int is_found = 0;
@@ -714,7 +714,7 @@ int probity_hooked_start(int from_outside)
     int why = may_change() ? EAGAIN : ECHILD;
 
     if (!may_change() && sites_are_wanted) {
-        why = probity_found.sites_why; /* as the parent left them */
+        why = probity_found.sites_why; /* as left by the parent */
     } else if (may_change() && begin_change(CHANGE_TRIES)) {
         want_sites(1);
         if (from_outside && wake_now() == NEVER_WOKEN)
@@ -738,7 +738,8 @@ int probity_hooked_take_out(void)
     if (wake_now() != NEVER_WOKEN)
         __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
     sites_are_wanted = 0;
-    /* Before the attempt, so that a fork that prevents it restores the code once it is done. */
+    /* Set before the attempt, so that a fork that prevents it restores the code once the fork is
+     * done. */
     __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST);
     if (!begin_change(CHANGE_TRIES)) {
         errno = EAGAIN;

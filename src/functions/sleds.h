@@ -22,12 +22,12 @@ enum { PROBITY_SLED_FUNCTIONS_MAX = 1 << 18 };
 extern struct probity_sled_function *probity_sled_functions
     __attribute__((visibility("hidden")));
 
-/* `from` of such a call (calls.h). Its stack position is that of its return address: the same at
- * the enter and the leave, and different from that of other hooks. Two such calls at one position
- * are never inlined into each other. */
+/* `from` of a call through a sled (calls.h). Its stack position is that of its return address: the
+ * same at the enter and the leave, and different from that of other hooks. Two such calls at one
+ * position are never inlined into each other. */
 enum { PROBITY_SLED_FROM = 1 };
 
-/* For every call that sled_calls.c does not record itself. is_tail: the function ends with a jump
+/* For every call that sled_calls.c itself does not record. is_tail: the function ends with a jump
  * to another one. vectors: as in struct probity_registers. */
 void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back, uint64_t unused,
                                 const uint8_t *vectors);

@@ -40,7 +40,8 @@ static int read_at(const struct file *file, uint64_t offset, void *to, size_t by
     return 0;
 }
 
-/* A part of the file, in memory of its size; NULL if it is empty, too large or cannot be read. */
+/* Returns a part of the file, in memory of its size; NULL if it is empty, too large or cannot be
+ * read. */
 static void *load(const struct file *file, uint64_t offset, uint64_t bytes)
 {
     void *at = bytes > 0 && bytes <= TABLE_BYTES_MAX ? probity_arena_map(bytes) : NULL;
@@ -52,7 +53,7 @@ static void *load(const struct file *file, uint64_t offset, uint64_t bytes)
     return at;
 }
 
-/* Whether a part of the file is the same as in memory. */
+/* Returns whether a part of the file is the same as in memory. */
 static int is_same(const struct file *file, uint64_t offset, const void *memory, size_t bytes)
 {
     void *own = bytes <= HEADER_BYTES_MAX ? load(file, offset, bytes) : NULL;
@@ -63,8 +64,8 @@ static int is_same(const struct file *file, uint64_t offset, const void *memory,
     return is;
 }
 
-/* The notes contain the build id. The notes of many scopes are long; linkers put the build id
- * before them. */
+/* Returns whether the notes, which contain the build id, are the same. The notes of many scopes are
+ * long; linkers put the build id before them. */
 static int has_same_notes(const struct file *file, const struct probity_object *object)
 {
     const ElfW(Phdr) *header = object->headers;
@@ -92,7 +93,7 @@ static int is_loaded_file(const struct file *file, const ElfW(Ehdr) *head,
            has_same_notes(file, object);
 }
 
-/* The section of a type, among those of the file; NULL if it has none with a valid link. */
+/* Returns the section of a type, among those of the file; NULL if it has none with a valid link. */
 static const ElfW(Shdr) *find_section(const ElfW(Shdr) *sections, size_t count, uint32_t type)
 {
     for (size_t i = 0; i < count; i++) {
@@ -128,7 +129,7 @@ static void sift(struct probity_symbol *symbols, size_t root, size_t count)
     }
 }
 
-/* A heap sort: qsort() may call malloc(), which a signal handler must not. */
+/* A heap sort: qsort() may call malloc(), which a signal handler must not do. */
 static void sort(struct probity_symbol *symbols, size_t count)
 {
     for (size_t i = count / 2; i > 0; i--)
@@ -160,7 +161,7 @@ static uint32_t rank_of(unsigned binding)
     return binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
 }
 
-/* Copies the functions. strings ends with a zero. */
+/* Copies the functions. strings ends with a zero byte. */
 static size_t take_functions(const ElfW(Sym) *from, size_t count, const char *strings,
                              uint64_t string_bytes, struct probity_symbol *to)
 {
@@ -207,7 +208,7 @@ static void take_section(const struct file *file, const ElfW(Shdr) *section,
         probity_arena_unmap(from, count * sizeof *from);
 }
 
-/* All sections of the object's file; NULL if it is another file. */
+/* Returns all sections of the object's file; NULL if that is another file now. */
 static ElfW(Shdr) *load_sections(const struct file *file, const struct probity_object *object,
                                  ElfW(Ehdr) *ret_head)
 {

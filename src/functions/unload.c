@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * unload.c: dlopen(), which may load functions with sleds, and dlclose(), after which an address
- * may belong to another function. Only in the shared library, since it calls the next dlopen() and
- * dlclose(), which do not exist in a static program.
+ * may belong to another function. Only in the shared library, since these call the next dlopen()
+ * and dlclose(), which do not exist in a static program.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "functions/sleds.h"
 
 /* libc searches for a name without a slash, and expands $ORIGIN, relative to the caller's object,
- * so it must see that caller: such a call is last here, so that gcc and clang compile it to a jump.
- * Sleds in the library are then replaced at the next dlopen() or dlclose(). */
+ * so it must see that caller: therefore such a call is last here, which gcc and clang compile to a
+ * jump. Sleds in the library are then replaced at the next dlopen() or dlclose(). */
 PROBITY_API void *dlopen(const char *path, int flags)
 {
     static void *(*next)(const char *path, int flags);

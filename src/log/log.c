@@ -2,7 +2,7 @@
  *
  * log.c: turns events into lines. The analysis keeps the stacks of scopes; this file keeps, for
  * each open scope, the indentation of its lines, whether it passes the filters, and the position of
- * its lines while they are held back. A shown scope costs one lookup of its signature and three
+ * its lines while they are held back. Printing a scope takes one lookup of its signature and three
  * short copies.
  *
  * With a minimum duration, lines of a thread are held back from the outermost scope on that has not
@@ -30,11 +30,11 @@
 
 enum { IS_SHOWN = 1, IS_NAMED = 2, IS_HELD = 4 };
 
-enum { LEVELS_OF_START = 1 }; /* part of the first event, so not a change */
+enum { LEVELS_OF_START = 1 }; /* levels at the start, so not a change */
 
 /* An open scope, at the same index as in its stack. */
 struct level {
-    uint32_t indent, inner; /* of its first line; of the lines inside it */
+    uint32_t indent, inner; /* indentation of its first line; of the lines inside it */
     uint32_t flags;
     uint64_t held_from; /* IS_HELD: offset of its first line in the thread's queue */
     uint64_t enter_ns;
@@ -46,7 +46,7 @@ struct log_thread {
     struct level *levels;
     uint32_t count, capacity;
     uint32_t shown, named, held; /* number of open scopes of each kind */
-    uint32_t held_lowest;        /* if held > 0 */
+    uint32_t held_lowest;        /* valid if held > 0 */
 };
 
 struct probity_log {
@@ -84,7 +84,7 @@ static struct log_thread *add_thread(struct probity_log *log, const struct probi
     return thread;
 }
 
-/* The level of a scope at `depth`. Adds levels that are missing because memory ran out. */
+/* Returns the level of a scope at `depth`. Adds levels that are missing because memory ran out. */
 static struct level *push_level(struct log_thread *thread, uint32_t depth)
 {
     if (depth >= thread->capacity) {
@@ -130,7 +130,7 @@ static inline void end_lines(struct probity_log *log, struct log_thread *thread)
         log_writer_pour(&log->lines.writer, &thread->queue);
 }
 
-/* Shows the outermost scope that is held back. */
+/* Prints the outermost scope that is held back. */
 static void release_lowest(struct probity_log *log, struct log_thread *thread)
 {
     uint64_t to = thread->queue.held_base + thread->queue.held_bytes;
@@ -278,7 +278,7 @@ static void scope_closed(void *context, const struct probity_scope *scope,
             is_kept = 0;
         }
     }
-    /* If the events are only part of the trace, it is unknown when the scope ended. */
+    /* If the events are only a part of the trace, it is unknown when the scope ended. */
     if (is_kept && !(how == PROBITY_SCOPE_OPEN && log->options->is_part))
         show_closed(log, thread, &level, scope, how, event);
     thread->shown -= (level.flags & IS_SHOWN) != 0;
@@ -289,8 +289,8 @@ static void scope_closed(void *context, const struct probity_scope *scope,
 /* ---- Other events ------------------------------------------------------------------------------
  */
 
-/* Writes the label and its values; later lines of the scope are indented by one more, up to the
- * next checkpoint. */
+/* Writes the label and its values; later lines of the scope, up to the next checkpoint, are
+ * indented one level deeper. */
 static void put_checkpoint(struct probity_log *log, struct log_thread *thread,
                            const struct probity_event *event)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * log.h: events as lines of a log, in the form of the FnTrace article: thread id, indentation by
- * depth, signature, values, messages, elapsed time and result. Depends only on libc, the reader and
- * the analysis, because the library also uses it, to print the log of its program. For use by one
- * thread at a time.
+ * log.h: prints events as lines of a log, in the format of the FnTrace article: thread id,
+ * indentation by depth, signature, values, messages, elapsed time and result. Depends only on libc,
+ * the reader and the analysis, because the library also uses it to print the log of its program.
+ * For use by one thread at a time.
  *
  *     4711: int main(int, char **)
  *     4711:   argc = 1
@@ -30,37 +30,39 @@ enum probity_log_time {
 
 enum { PROBITY_LOG_LEVEL_ALL = 256 };
 
-/* 0 means not requested, except for level_max. */
+/* 0 means not requested, except in level_max. */
 struct probity_log_options {
     enum probity_log_time time;
     uint64_t start_ns;
     int by_thread;  /* thread by thread; lines wait in a temporary file until the end */
-    int has_pids;   /* write PID/TID: instead of TID: */
-    int has_probes; /* show hits, too */
+    int has_pids;   /* prints PID/TID: instead of TID: */
+    int has_probes; /* also prints hits */
     int has_color;
-    int level_max;            /* only functions up to this level; PROBITY_LOG_LEVEL_ALL: all */
+    int level_max;            /* prints only functions up to this level; PROBITY_LOG_LEVEL_ALL:
+                               * all */
     uint32_t depth_max;       /* maximum nesting of scopes */
-    uint64_t lines_max;       /* lines after these are left out */
+    uint64_t lines_max;       /* maximum number of lines; later ones are left out */
     uint64_t from_ns;         /* only events at this time or later */
     uint64_t duration_ns_min; /* only scopes that lasted this long or longer */
     int is_part; /* events stop early, so open scopes are not reported as repaired */
-    const char *const *functions; /* only functions matching a pattern, and callees */
+    const char *const *functions; /* only functions that match a pattern, and their callees */
     size_t function_count;
-    /* Returns the full signature of a function that has none in the trace, or NULL. May be NULL. */
+    /* Returns the full signature of a function that has none in the trace, or NULL. May be NULL
+     * itself. */
     const char *(*signature)(void *context, const struct probity_function *function);
     void *context;
 };
 
 struct probity_log_counts {
-    uint64_t lines; /* includes lines held back */
+    uint64_t lines; /* number of lines, including those held back */
     uint64_t unwound, orphans, open, pauses_unmatched, resumes_unmatched; /* repairs of scopes */
     uint64_t named;      /* scopes whose function matches a pattern */
-    uint64_t held_shown; /* shown, though perhaps too short, because too much was held back */
+    uint64_t held_shown; /* printed although perhaps too short, because too much was held back */
 };
 
 struct probity_log;
 
-/* Starts output to an open descriptor, which still belongs to the caller. reader: the source of the
+/* Starts output to an open descriptor, which the caller still owns. reader: the source of the
  * events, for the facts of its traces. The options, and everything that they point to, must stay
  * valid. Returns 0, PROBITY_ERROR_MEMORY, or PROBITY_ERROR_OPEN (errno set) if a temporary file
  * cannot be created. */
@@ -71,16 +73,15 @@ int probity_log_open(int descriptor, const struct probity_reader *reader,
  * PROBITY_ERROR_WRITE, or PROBITY_ERROR_SYSTEM for a temporary file. */
 int probity_log_put(struct probity_log *log, const struct probity_event *event);
 
-/* Writes buffered lines, always whole ones. Returns as put. */
+/* Writes buffered lines, always whole ones. Returns the same as put. */
 int probity_log_flush(struct probity_log *log);
 
 enum { PROBITY_LOG_FULL = 1, PROBITY_LOG_CUT = 2 };
 
-/* What flush and finish have found: FULL if lines_max lines were written, and CUT if there were
- * more. */
+/* Results of flush and finish: FULL if lines_max lines were written, and CUT if there were more. */
 int probity_log_is_full(const struct probity_log *log);
 
-/* Closes open scopes and writes the rest. Returns as put. */
+/* Closes open scopes and writes the rest. Returns the same as put. */
 int probity_log_finish(struct probity_log *log);
 
 struct probity_log_counts probity_log_counts(const struct probity_log *log);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_color.h: the terminal escape codes that color a log.
+ * log_color.h: terminal escape codes for the colors of a log.
  */
 #ifndef PROBITY_LOG_LOG_COLOR_H
 #define PROBITY_LOG_LOG_COLOR_H

@@ -36,7 +36,7 @@ struct log_call {
     const char **functions;
     struct cli_filter tids, probes;
     size_t limit;   /* maximum number of lines; 0: all */
-    int is_stopped; /* it was reached */
+    int is_stopped; /* the limit was reached */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct symbols *symbols;
     struct probity_reader *reader;
@@ -86,7 +86,7 @@ static int take_duration(const struct cli_given *given)
     return CLI_OK;
 }
 
-/* A pattern may contain commas, as names of templates do, so each one takes a separate option. */
+/* A pattern may contain commas, as names of templates do, so each pattern is a separate option. */
 static int take_function(const struct cli_given *given)
 {
     struct log_call *call = given->at;
@@ -102,7 +102,7 @@ static int take_function(const struct cli_given *given)
     return CLI_OK;
 }
 
-/* A list of probes, which are shown without --probes, too. */
+/* A list of probes, which are printed even without --probes. */
 static int take_probes(const struct cli_given *given)
 {
     struct log_call *call = given->at;
@@ -111,8 +111,8 @@ static int take_probes(const struct cli_given *given)
     return cli_filter_parse(ME, &call->probes, given->value, 1);
 }
 
-/* The reader only applies the end of the range, the log its beginning, because earlier events show
- * which scopes are open by then. */
+/* The reader applies only the end of the range. The log applies its beginning, because earlier
+ * events determine which scopes are open by then. */
 static int set_range(struct log_call *call)
 {
     struct probity_log_options *log = &call->log;
@@ -157,7 +157,7 @@ static int is_wanted(struct log_call *call, const struct probity_event *event)
            event->kind == PROBITY_EVENT_BUDGET || event->kind == PROBITY_EVENT_SITES_SWITCHED;
 }
 
-/* If there is nothing new yet: flushes, and looks at the file again soon. */
+/* If there is nothing new yet, flushes, and checks the file again soon. */
 static int wait_for_more(struct probity_log *log)
 {
     struct timespec pause = {.tv_nsec = FOLLOW_EVERY_MS * 1000000L};
@@ -179,14 +179,14 @@ static int is_probe(struct log_call *call, const struct probity_event *event)
 static int take_event(struct log_call *call, struct probity_log *log,
                       const struct probity_event *event)
 {
-    if (event->wall_ns >= call->log.from_ns) /* earlier events may be read, too */
+    if (event->wall_ns >= call->log.from_ns) /* earlier events may also be read */
         call->seen |= 1U << (event->kind & 31);
     if (event->kind == PROBITY_EVENT_HIT && call->probes.count > 0 && !is_probe(call, event))
         return 0;
     return call->tids.count == 0 || is_wanted(call, event) ? probity_log_put(log, event) : 0;
 }
 
-/* Whether all lines up to the limit are written. A log that is followed then ends without waiting
+/* Whether all lines up to the limit were written. With --follow, the log then ends without waiting
  * for another line. */
 static int is_at_limit(const struct log_call *call, const struct probity_log *log)
 {
@@ -214,7 +214,7 @@ static int copy_events(struct log_call *call, struct probity_log *log)
     return error;
 }
 
-/* Reports what the log had to infer. A live program's open scopes do not count. */
+/* Reports what the log had to infer, except open scopes of a live program. */
 static void report_counts(const struct log_call *call, const struct probity_log_counts *counts)
 {
     uint64_t open = call->log.is_part ? 0 : counts->open;
@@ -252,8 +252,9 @@ static void warn_empty(const struct log_call *call)
                  "and --probes");
 }
 
-/* A line marks records lost before another one of the same thread, but none marks those lost at its
- * end, or of threads without any record. Damage is reported separately. */
+/* A line marks records lost before another record of the same thread, but no line marks records
+ * lost at a thread's end, or records of threads that have no others. Damage is reported
+ * separately. */
 static void warn_dropped(const struct log_call *call)
 {
     char why[256];
@@ -293,7 +294,7 @@ static int judge(struct log_call *call, const struct probity_log_counts *counts)
     cli_filter_see_tids(&call->tids, call->reader);
     if (cli_filter_warn_unseen(ME, &call->tids, "thread id"))
         status = CLI_FAILURE;
-    /* The hits of a probe may come after the limit. */
+    /* The limit may be reached before the first hit of a probe. */
     if (!call->is_stopped && cli_filter_warn_unseen(ME, &call->probes, "probe"))
         status = CLI_FAILURE;
     if (call->log.function_count > 0 && counts->named == 0) {
@@ -309,7 +310,7 @@ static int write_output(struct log_call *call)
     struct cli_output output;
     struct probity_log_counts counts = {.lines = 0};
     struct probity_log *log;
-    /* A log that is followed may be read before its end. */
+    /* With --follow, a log may be read before its end. */
     int status = call->follow ? cli_output_open_named(ME, call->out, call->force, &output)
                               : cli_output_open(ME, call->out, call->force, &output);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_lines.c: formats the lines of a log. Does not use printf, because half of all lines are
- * times. A line never exceeds LOG_LINE_BYTES_MAX, so no flush splits one.
+ * log_lines.c: formats the lines of a log. Does not use printf, which would be slow: half of all
+ * lines are times. A line never exceeds LOG_LINE_BYTES_MAX, so no flush splits one.
  */
 #include "log/log_lines.h"
 
@@ -32,7 +32,7 @@ int log_lines_init(struct log_lines *lines, int descriptor,
     return error;
 }
 
-/* Where a line's text must end; there is room for the end of the line after it. */
+/* Limit of a line's text; there is room for the end of the line after it. */
 static inline const char *limit_of(const struct log_lines *lines)
 {
     return lines->writer.end + LOG_LINE_BYTES_MAX - END_BYTES;
@@ -119,7 +119,7 @@ void log_line_put_time(struct log_lines *lines, uint64_t wall_ns)
         memcpy(lines->writer.at, lines->day, sizeof lines->day);
         lines->writer.at += lines->day_bytes;
     } else {
-        /* Only a clock that was set back makes it earlier than the start. */
+        /* Earlier than the start only if the clock was set back. */
         int is_before = wall_ns < lines->options->start_ns;
         ns = is_before ? lines->options->start_ns - wall_ns : wall_ns - lines->options->start_ns;
         put(lines, is_before ? "-" : "");
@@ -133,7 +133,7 @@ void log_line_put_time(struct log_lines *lines, uint64_t wall_ns)
 /* ---- Times -------------------------------------------------------------------------------------
  */
 
-/* A number below 1000; three bytes must be writable. */
+/* Writes a number below 1000; three bytes must be writable. */
 static inline char *put_small(const struct log_lines *lines, char *at, uint64_t number)
 {
     uint32_t digits;
@@ -145,8 +145,8 @@ static inline char *put_small(const struct log_lines *lines, char *at, uint64_t 
     return at + 3 - zeros;
 }
 
-/* Three decimals, in the unit that leaves at least one digit before them; whole nanoseconds below a
- * microsecond. Returns the end; 32 bytes must be writable. */
+/* Writes three decimals, in the unit that leaves at least one digit before them; whole nanoseconds
+ * below a microsecond. Returns the end; 32 bytes must be writable. */
 static inline char *put_duration(const struct log_lines *lines, char *at, uint64_t ns)
 {
     static const char units[][4] = {" ns", " us", " ms", " s"};
@@ -167,7 +167,8 @@ static inline char *put_duration(const struct log_lines *lines, char *at, uint64
     return at + (unit == 3 ? 2 : 3);
 }
 
-/* Uses a local pointer: to the compiler, the bytes written might otherwise alias `lines`. */
+/* Uses a local pointer: otherwise, the compiler must assume that the bytes written alias
+ * `lines`. */
 void log_line_put_elapsed(struct log_lines *lines, const struct probity_scope *scope,
                           int has_cpu_time)
 {
@@ -195,7 +196,7 @@ static void put_value(struct log_lines *lines, const struct probity_value_view *
     lines->writer.at = probity_value_put(lines->writer.at, limit_of(lines), view, style);
 }
 
-/* Writes the rest of a record whose format was lost. */
+/* Writes the remainder of a record whose format was lost. */
 static void put_undescribed(struct log_lines *lines, const struct probity_event *event)
 {
     put(lines, "(");
@@ -263,7 +264,7 @@ void log_line_put_message(struct log_lines *lines, const struct probity_event *e
     *lines->writer.at++ = '\n';
 }
 
-/* The result of a struct is its members, each with its name. */
+/* The result of a struct is printed as its members, each with its name. */
 static void put_result(struct log_lines *lines, const struct probity_event *event)
 {
     struct probity_value_walk walk = probity_value_walk_of(event);
@@ -349,7 +350,7 @@ static void put_levels(struct log_lines *lines, const uint8_t *payload)
     put(lines, origins[payload[2] <= 3 ? payload[2] : 0]);
 }
 
-/* A share in millionths as a percentage with two decimals, rounded down. */
+/* Writes a share in millionths as a percentage with two decimals, rounded down. */
 static void put_share(struct log_lines *lines, uint32_t share)
 {
     uint32_t hundredths = share / 100 % 100;
@@ -393,7 +394,7 @@ static void put_budget(struct log_lines *lines, const struct probity_event *even
     put(lines, " a second)");
 }
 
-/* The first site by its name. */
+/* Names the first site. */
 static void put_switched(struct log_lines *lines, const struct probity_event *event)
 {
     size_t sites = event->payload_bytes / 4;

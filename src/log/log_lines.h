@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_lines.h: the lines of a log, with a function for each kind. log_line_start() begins a line,
- * and one more call ends it; log_lines_...() write several whole lines.
+ * log_lines.h: writes the lines of a log, with a function for each kind of line. log_line_start()
+ * begins a line, and one more call ends it; log_lines_...() write several whole lines.
  */
 #ifndef PROBITY_LOG_LOG_LINES_H
 #define PROBITY_LOG_LOG_LINES_H
@@ -29,14 +29,14 @@ struct log_lines {
     uint64_t second; /* second since 1970 for which `day` is valid, + 1 */
     uint32_t day_bytes;
     char day[48]; /* date and time of day to the second */
-    /* The numbers below 1000 with leading zeros, and how many of the digits are zeros. */
+    /* The numbers below 1000 with leading zeros, and the number of leading zeros. */
     struct {
         char digits[3];
         uint8_t zeros;
     } thousand[1000];
 };
 
-/* Returns as log_writer_init(). */
+/* Returns the same as log_writer_init(). */
 int log_lines_init(struct log_lines *lines, int descriptor,
                    const struct probity_log_options *options);
 
@@ -45,7 +45,7 @@ void log_prefix_make(struct log_prefix *prefix, const struct probity_log_options
 
 void log_line_put_time(struct log_lines *lines, uint64_t wall_ns);
 
-/* Writes everything before a line's text. Indentation is limited to LOG_INDENT_MAX. */
+/* Writes everything that precedes a line's text. Indentation is limited to LOG_INDENT_MAX. */
 static inline void log_line_start(struct log_lines *lines, const struct log_prefix *prefix,
                                   struct log_queue *queue, uint64_t wall_ns, uint32_t indent)
 {
@@ -60,7 +60,7 @@ static inline void log_line_start(struct log_lines *lines, const struct log_pref
     memcpy(at, prefix->text, LOG_PREFIX_BYTES);
     at += prefix->bytes;
     size_t spaces = 2 * (size_t)(indent < LOG_INDENT_MAX ? indent : LOG_INDENT_MAX);
-    memset(at, ' ', USUAL); /* more than needed takes less time than the right number */
+    memset(at, ' ', USUAL); /* a fixed size is faster than the exact one */
     if (__builtin_expect(spaces > USUAL, 0))
         memset(at + USUAL, ' ', spaces - USUAL);
     writer->at = at + spaces;
@@ -73,7 +73,7 @@ static inline void log_line_end_with(struct log_lines *lines, const char *text, 
     lines->writer.at += bytes;
 }
 
-/* For a function whose declaration was lost. */
+/* Writes a function whose declaration was lost. */
 void log_line_put_site(struct log_lines *lines, uint32_t number);
 
 void log_line_put_elapsed(struct log_lines *lines, const struct probity_scope *scope,
@@ -82,19 +82,19 @@ void log_line_put_leave(struct log_lines *lines, enum probity_scope_end how,
                         const struct probity_event *event);
 void log_line_put_message(struct log_lines *lines, const struct probity_event *event);
 
-/* A pause, a resume, or a hit. */
+/* Writes a pause, a resume or a hit. */
 void log_line_put_mark(struct log_lines *lines, const struct probity_event *event);
 
-/* An event that concerns the thread or the process. stall_ns: for a STALL. */
+/* Writes an event that concerns the thread or the process. stall_ns: for a STALL. */
 void log_line_put_notice(struct log_lines *lines, const struct probity_event *event,
                          uint64_t stall_ns);
 
-/* A line "name = value" for each value. */
+/* Writes a line "name = value" for each value. */
 void log_lines_put_values(struct log_lines *lines, const struct log_prefix *prefix,
                           struct log_queue *queue, const struct probity_event *event,
                           uint32_t indent);
 
-/* The label, and its values indented by one more. */
+/* Writes the label, and its values one level deeper. */
 void log_lines_put_checkpoint(struct log_lines *lines, const struct log_prefix *prefix,
                               struct log_queue *queue, const struct probity_event *event,
                               uint32_t indent);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_names.c: signatures as a log prints them. If neither the trace nor the caller has a
- * signature, the type and the name from the macro take its place.
+ * log_names.c: makes signatures as a log prints them. If neither the trace nor the caller has a
+ * signature, uses the type and the name from the macro.
  */
 #include "log/log_names.h"
 
@@ -14,7 +14,7 @@
 
 enum { SIGNATURE_BYTES_MAX = 16 << 10 };
 
-/* "type name", or "name()" if the type is unknown. */
+/* Returns "type name", or "name()" if the type is unknown. */
 static char *put_short(char *at, const char *end, const struct probity_function *function)
 {
     int has_type = function->returns[0] != '\0';
@@ -39,7 +39,7 @@ static char *put_signature(char *at, const char *end, const struct probity_log_o
     return probity_text_put(at, end, signature, strlen(signature), '\0');
 }
 
-/* Matches patterns against the name, with and without classes and namespaces. */
+/* Matches patterns against the name with and without classes and namespaces. */
 static int is_named(const struct probity_log_options *options,
                     const struct probity_function *function)
 {

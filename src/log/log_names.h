@@ -19,14 +19,14 @@ struct log_name {
     char *text; /* with color and line feed */
     uint32_t bytes;
     uint8_t is_wanted; /* passes the level filter */
-    uint8_t is_named;  /* matches a pattern */
+    uint8_t is_named;  /* its name matches a pattern */
 };
 
 struct log_names {
     struct probity_hashtable table;
 };
 
-/* Looks up a function. NULL if it has not been computed yet. */
+/* Looks up a function. Returns NULL if it has not been computed yet. */
 static inline const struct log_name *log_names_find(const struct log_names *names,
                                                     const struct probity_function *function)
 {
@@ -38,7 +38,7 @@ static inline const struct log_name *log_names_find(const struct log_names *name
     return name;
 }
 
-/* Computes the text of a function that was not found. NULL if out of memory. */
+/* Computes the text of a function that was not found. Returns NULL if out of memory. */
 const struct log_name *log_names_make(struct log_names *names,
                                       const struct probity_log_options *options,
                                       const struct probity_function *function);

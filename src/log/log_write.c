@@ -86,7 +86,7 @@ void log_queue_release(struct log_queue *queue)
     *queue = (struct log_queue){.held = NULL};
 }
 
-/* How many of the bytes belong to lines up to the maximum. */
+/* Returns the number of bytes that belong to lines up to the maximum. */
 static size_t up_to_maximum(struct log_writer *writer, const char *bytes, size_t count)
 {
     const char *at = bytes, *end = bytes + count;
@@ -100,7 +100,7 @@ static size_t up_to_maximum(struct log_writer *writer, const char *bytes, size_t
     return (size_t)(at - bytes);
 }
 
-/* Pipes may take less, and signal handlers of the traced program may interrupt. */
+/* A pipe may accept less, and signal handlers of the traced program may interrupt. */
 static void write_out(struct log_writer *writer, const char *bytes, size_t count)
 {
     if (writer->lines_max > 0)
@@ -234,8 +234,8 @@ static void hand_on(struct log_writer *writer, struct log_queue *queue, const ch
         put_in_buffer(writer, bytes, count);
 }
 
-/* The memory of released lines is used again once it is as much as that of the lines that are left,
- * so that each byte moves at most once for each byte released. */
+/* The memory of released lines is reused once it is at least as large as that of the lines still
+ * held, so that at most one byte is moved for each byte released. */
 static void hold(struct log_writer *writer, struct log_queue *queue, const char *bytes,
                  size_t count)
 {

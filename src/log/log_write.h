@@ -23,12 +23,12 @@ enum {
 
 /* The waiting lines of a thread. Zeroed at first. */
 struct log_queue {
-    char *held; /* in held_memory, after held_released bytes */
+    char *held; /* within held_memory, after held_released bytes */
     size_t held_bytes, held_released, held_room;
     char *held_memory;
     uint64_t held_base; /* bytes that came before held[0] */
     int is_holding;
-    char *chained; /* a link not yet written */
+    char *chained; /* a link that is not yet written */
     uint32_t chained_bytes;
     uint64_t first_link, last_link; /* offsets in the file + 1; 0: none */
 };
@@ -37,22 +37,23 @@ struct log_writer {
     char *at, *end; /* end: there is room for a line of LOG_LINE_BYTES_MAX after it */
     char *built;    /* where lines are built: the buffer itself if they never wait */
     char *buffer, *buffer_at;
-    int descriptor, chains; /* chains: the temporary file, or -1 */
+    int descriptor, chains; /* chains: descriptor of the temporary file, or -1 */
     uint64_t links;
     uint64_t written; /* bytes written out of the buffer */
-    uint64_t lines_max, lines; /* 0: no maximum; lines written, if there is one */
+    uint64_t lines_max, lines; /* lines_max 0: no maximum; lines: written, if there is a maximum */
     int is_cut;                /* lines were left out */
-    /* Called instead of write(2) to the descriptor; NULL: write(2). */
+    /* Called instead of writing to the descriptor; NULL: write(2). */
     ssize_t (*put)(void *context, const char *bytes, size_t count);
     void *put_context;
     int error, error_number;
 };
 
-/* may_wait: lines may be held back. by_thread: lines are chained. Returns 0, PROBITY_ERROR_MEMORY
- * or PROBITY_ERROR_OPEN. */
+/* may_wait: lines may be held back. by_thread: lines are chained by thread. Returns 0,
+ * PROBITY_ERROR_MEMORY or PROBITY_ERROR_OPEN. */
 int log_writer_init(struct log_writer *writer, int descriptor, int may_wait, int by_thread);
 
-/* Passes on the lines just built, which, if lines may wait, all belong to the thread of `queue`. */
+/* Passes on the lines just built. If lines may wait, they must all belong to the thread of
+ * `queue`. */
 void log_writer_pour(struct log_writer *writer, struct log_queue *queue);
 
 /* Makes room for a line. */

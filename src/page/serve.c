@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * serve.c: the server, on libmicrohttpd. One thread answers one request after another. Each window
- * is read by a child process with limits, which inherits the opened reader in its state before the
+ * serve.c: the server, using libmicrohttpd. One thread handles one request after another. Each
+ * window is read by a child process with limits, which inherits the reader, opened but before the
  * first event, so a malicious trace can only crash a child. If the library's header is missing,
  * serve_without_microhttpd.c replaces this file.
  *
@@ -10,8 +10,8 @@
  * others.
  *
  * One address, for command lines, which all users can read, has a token that is valid once: it
- * redirects to the real address. Anybody could be faster than the browser, so it is valid only on
- * connections of the same user, which /proc/self/net/tcp shows.
+ * redirects to the real address. Another user could be faster than the browser, so it is valid only
+ * on connections of the same user, as determined from /proc/self/net/tcp.
  */
 #include "page/serve.h"
 
@@ -40,11 +40,11 @@ enum {
     CONNECTIONS_MAX = 64,
     CONNECTION_BYTES = 16 << 10, /* for a request's headers */
     IDLE_S = 60,
-    CHILD_S = 20, /* CPU time, and time to answer */
+    CHILD_S = 20, /* CPU time, and time until the reply */
     REPLY_BYTES_MAX = 128 << 20
 };
 
-/* Memory of a child, which has at most PROBITY_WINDOW_SPANS_MAX spans. */
+/* Memory of a child, which holds at most PROBITY_WINDOW_SPANS_MAX spans. */
 #define CHILD_BYTES (UINT64_C(2) << 30)
 
 /* The parts of libmicrohttpd that are used. */
@@ -69,7 +69,7 @@ struct probity_server {
     struct MHD_Daemon *daemon;
     unsigned bound; /* the port */
     char token[TOKEN_DIGITS + 1];
-    char once[TOKEN_DIGITS + 1]; /* the token that is valid once; empty: no longer */
+    char once[TOKEN_DIGITS + 1]; /* the token that is valid once; empty: used */
     char address[64 + TOKEN_DIGITS], once_address[64 + TOKEN_DIGITS];
     char hosts[2][32]; /* the two names of this server */
 };
@@ -114,7 +114,7 @@ static int64_t now_ms(void)
     return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* Returns 1 if there was more, 0 at the end, -1 on failure. */
+/* Returns 1 if more was read, 0 at the end, -1 on failure. */
 static int read_more(struct reply *reply, int from, int64_t deadline_ms)
 {
     struct pollfd waits = {.fd = from, .events = POLLIN};
@@ -199,7 +199,7 @@ static enum MHD_Result refuse(const struct probity_server *server,
                                               MHD_RESPMEM_PERSISTENT));
 }
 
-/* Decimal digits only. Returns whether it is a number. */
+/* Parses decimal digits only. Returns whether it is a number. */
 static int take_number(const char *text, uint64_t *ret_number)
 {
     uint64_t number = 0;
@@ -229,7 +229,7 @@ static enum MHD_Result put_window(const struct probity_server *server,
                         server->http.response(reply.used, reply.bytes, MHD_RESPMEM_MUST_FREE));
 }
 
-/* The number in "tile-12.js". Returns whether it is one. */
+/* Parses the number in "tile-12.js". Returns whether it is one. */
 static int take_tile(const char *rest, uint32_t *ret_number)
 {
     static const char before[] = "tile-", after[] = ".js";
@@ -247,7 +247,7 @@ static int take_tile(const char *rest, uint32_t *ret_number)
     return is_number;
 }
 
-/* As text: a page served from here never executes it. */
+/* Sends it as text: a page served from here never executes it. */
 static enum MHD_Result put_tile(const struct probity_server *server,
                                 struct MHD_Connection *connection, uint32_t number)
 {
@@ -260,8 +260,8 @@ static enum MHD_Result put_tile(const struct probity_server *server,
                         server->http.response(bytes, text, MHD_RESPMEM_MUST_FREE));
 }
 
-/* The part after this token; NULL if the path has no token or a wrong one. Takes the same time
- * for every token. */
+/* Returns the part after this token, or NULL if the path has no token or a wrong one. Takes the
+ * same time for every token. */
 static const char *after_token(const char *token, const char *path)
 {
     unsigned differs = 0;
@@ -302,7 +302,7 @@ static int is_own_peer(const struct probity_server *server, struct MHD_Connectio
     return is;
 }
 
-/* Requests of others do not make the token invalid. */
+/* Requests of other users do not invalidate the token. */
 static enum MHD_Result redirect(struct probity_server *server, struct MHD_Connection *connection)
 {
     if (!is_own_peer(server, connection))
@@ -457,7 +457,7 @@ const char *probity_server_once_address(const struct probity_server *server)
 
 int probity_server_run(struct probity_server *server)
 {
-    /* The signal of a connection that is closed while its request is being answered. */
+    /* Ignores the signal raised if a connection is closed during the reply. */
     signal(SIGPIPE, SIG_IGN);
     while (server->http.run(server->daemon, -1) == MHD_YES)
         continue;

@@ -20,7 +20,7 @@ int probity_server_open(const struct probity_serve_options *options,
     return -1;
 }
 
-/* Without a server, none of these is ever called. */
+/* Without a server, these are never called. */
 
 const char *probity_server_address(const struct probity_server *server)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiles.c: writes tiles, each as a call of a function with one number and one text of base64, so
- * that a page opened as a file can load it as a script; a page from a server reads it as text and
- * never executes it.
+ * tiles.c: writes tiles, each as a call of a function with a number and a base64 text, so that a
+ * page opened as a file can load it as a script; a page from a server reads it as text and never
+ * executes it.
  */
 #include "page/tiles.h"
 
@@ -35,7 +35,7 @@ FILE *probity_tiles_create(int directory, const char *name)
     return stream;
 }
 
-/* The number of the first file of a level; late spans are a level, too. */
+/* Returns the number of the first file of a level; late spans are also a level. */
 static uint32_t first_file(const struct probity_pyramid_grid *grid, unsigned level)
 {
     uint32_t number = 0;

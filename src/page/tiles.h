@@ -10,7 +10,7 @@
 
 #include "answers/timeline/timeline_pyramid.h"
 
-/* The largest size of one tile's file. */
+/* Maximum size of one tile's file. */
 #define PROBITY_TILE_BYTES_MAX (UINT64_C(64) << 20)
 
 enum { PROBITY_TILES_ID_BYTES = 33, PROBITY_TILE_NAME_BYTES = 24 };
@@ -18,34 +18,35 @@ enum { PROBITY_TILES_ID_BYTES = 33, PROBITY_TILE_NAME_BYTES = 24 };
 struct probity_tiles {
     struct probity_pyramid_grid grid;
     uint64_t start_ns;                /* when recording began */
-    int directory;                    /* a descriptor */
+    int directory;                    /* descriptor of the directory */
     char id[PROBITY_TILES_ID_BYTES];  /* hexadecimal digits, in the page and in each tile */
-    uint32_t *spans;                  /* of each file; 0: there is none */
-    uint32_t file_count;              /* of all levels, then one of late spans */
-    uint64_t bytes;                   /* of all files */
+    uint32_t *spans;                  /* number of spans in each file; 0: there is no file */
+    uint32_t file_count;              /* number of files of all levels, then one of late spans */
+    uint64_t bytes;                   /* size of all files */
     struct probity_pyramid *pyramid;
 };
 
-/* Prepares tiles that are written to a directory, which stays open. again: as
+/* Prepares tiles to be written to a directory, which stays open. again: the same as for
  * probity_pyramid_open(). Returns 0 or PROBITY_ERROR_MEMORY, or PROBITY_ERROR_OPEN if the system
  * has no random numbers. */
 int probity_tiles_open(struct probity_tiles *tiles, struct probity_timeline *again,
                        const struct probity_pyramid_grid *grid, uint64_t start_ns, int directory);
 
 /* Takes the next event. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE with errno set; so
- * does finish, after which the JSON is known. */
+ * does finish, after which the JSON can be written. */
 int probity_tiles_put(struct probity_tiles *tiles, const struct probity_event *event);
 int probity_tiles_finish(struct probity_tiles *tiles);
 
-/* The member `tiles` of the page's data, with a comma before it. */
+/* Writes the member `tiles` of the page's data, preceded by a comma. */
 void probity_tiles_json(FILE *stream, const struct probity_tiles *tiles);
 
 void probity_tiles_close(struct probity_tiles *tiles);
 
-/* The name of a file with tiles, by its number. */
+/* Writes the name of a file of tiles, by its number. */
 void probity_tile_name(char ret_name[PROBITY_TILE_NAME_BYTES], uint32_t number);
 
-/* Creates a file in a directory; it must not exist. Returns a stream, or NULL with errno set. */
+/* Creates a file in a directory, where it must not exist. Returns a stream, or NULL with errno
+ * set. */
 FILE *probity_tiles_create(int directory, const char *name);
 
 #endif

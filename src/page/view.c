@@ -2,9 +2,9 @@
  *
  * view.c: the page and its data: one JSON object, whose members are the JSON output of `probity
  * info`, `report`, `threads`, `tree` and `blocks`, and the spans of the timeline; with a
- * comparison, also that of `diff`, durations of requests, and the same of the base except the
- * threads. All are compressed and base64-encoded, so that no text of a traced program is ever
- * parsed as markup.
+ * comparison, also the output of `diff`, durations of requests, and the same members, except the
+ * threads, of the base. All are compressed and base64-encoded, so that no text of a traced program
+ * is ever parsed as markup.
  */
 #include "page/view.h"
 
@@ -30,7 +30,7 @@
 /* Where the page's data is inserted. */
 static const char place_of_data[] = "<!--probity-data-->";
 
-/* Where directives are added to its policy. */
+/* Where directives are added to the page's policy. */
 static const char place_of_policy[] = "script-src 'sha256-";
 
 /* The lower bound of each bucket, and its count. */
@@ -200,7 +200,7 @@ int probity_view_spans_element(FILE *stream, const struct probity_timeline *time
     return put_data(stream, "spans", &answer);
 }
 
-/* The page's policy allows no connections; a served page's policy allows connections to its server.
+/* The page's policy allows no connections; that of a served page allows connections to its server.
  * Tiles are fetched from the page's origin, but a page opened as a file can only load them as
  * scripts. */
 static int put_head(FILE *stream, const char *from, size_t bytes,

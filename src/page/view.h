@@ -22,53 +22,53 @@ struct probity_view_waits; /* in page/view_waits.h */
 struct probity_view_messages; /* in page/view_messages.h */
 struct probity_view_place;    /* in page/view_place.h */
 
-/* The contents of the page. The timeline may be from another reader of the same traces. */
+/* The contents of the page. The timeline may come from another reader of the same traces. */
 struct probity_view_answer {
     const struct probity_reader *reader;
     const struct probity_timeline *timeline;
-    const char *spans; /* of probity_view_spans_element(), if it was written before; or NULL */
+    const char *spans; /* written by probity_view_spans_element() before; NULL: not yet written */
     size_t spans_bytes;
-    const char *tids; /* the selected threads, as in the option; NULL: all */
-    const struct probity_view_place *place; /* where it opens; NULL: at its first part */
+    const char *tids; /* the selected threads, as given; NULL: all */
+    const struct probity_view_place *place; /* where the page opens; NULL: at its first part */
     const struct probity_report_function *functions;
     size_t function_count;
     const struct probity_scopes_repairs *repairs;
     struct probity_tree_answer tree;
     struct probity_blocks_answer blocks;
     struct probity_threads_answer threads;
-    const struct probity_compare *comparison; /* with other runs; NULL: none */
-    const struct probity_request_times *requests; /* with a comparison; otherwise not used */
-    /* Of those runs together: reader, timeline, functions, repairs, tree, blocks and requests.
+    const struct probity_compare *comparison; /* comparison with other runs; NULL: none */
+    const struct probity_request_times *requests; /* only used with a comparison */
+    /* Of the other runs together: reader, timeline, functions, repairs, tree, blocks and requests.
      * NULL: none, for the reason base_why. */
     const struct probity_view_answer *base;
-    size_t base_runs; /* their number */
+    size_t base_runs; /* number of other runs */
     const char *base_why;
     const struct probity_view_waits *waits; /* NULL: none */
     const struct probity_view_messages *messages; /* NULL: none */
-    const struct probity_tiles *tiles; /* next to the page (doc/tiles.md); NULL: none */
-    int is_served; /* by a server, from which the page requests windows (doc/tiles.md) */
+    const struct probity_tiles *tiles; /* tiles next to the page (doc/tiles.md); NULL: none */
+    int is_served; /* served by a server, from which the page requests windows (doc/tiles.md) */
 };
 
-/* The place in a page with tiles where a server inserts PROBITY_VIEW_WINDOWS; the page then
- * requests windows from the server. */
+/* In a page with tiles, a server replaces this with PROBITY_VIEW_WINDOWS; the page then requests
+ * windows from the server. */
 #define PROBITY_VIEW_WINDOWS_PLACE "<!--probity-windows-->"
 #define PROBITY_VIEW_WINDOWS "<span id=\"probity-windows\"></span>"
 
 /* Writes the page. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_view_html(FILE *stream, const struct probity_view_answer *answer);
 
-/* A timeline as one JSON object, without its spans, which are in probity_view_spans(). Returns as
- * above. In src/page/view_timeline.c. */
+/* Writes a timeline as one JSON object, without its spans, which probity_view_spans() writes.
+ * Returns the same as above. In src/page/view_timeline.c. */
 int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *answer);
 
-/* Writes the spans of all lanes, in the order in which the object names the lanes. Write errors
- * stay in the stream. */
+/* Writes the spans of all lanes, in the order of the lanes in the object. Write errors stay in the
+ * stream. */
 int probity_view_spans(FILE *stream, const struct probity_timeline *timeline);
 
-/* Writes the page's element with the spans. Returns as above. */
+/* Writes the page's element with the spans. Returns the same as above. */
 int probity_view_spans_element(FILE *stream, const struct probity_timeline *timeline);
 
-/* The lanes and spans of one thread; starts of spans are relative to first_ns. */
+/* Writes the lanes and spans of one thread; starts of spans are relative to first_ns. */
 void probity_view_lanes_json(FILE *stream, const struct probity_timeline_thread *thread);
 int probity_view_thread_spans(FILE *stream, const struct probity_timeline_thread *thread,
                               uint64_t first_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_beside.h: the timeline of a page in a second thread, with a separate reader, while the
- * command's thread makes all other answers. Part of view_command.c.
+ * view_beside.h: makes the timeline of a page in a second thread, with a separate reader, while the
+ * command's thread makes all other answers. Only for view_command.c.
  */
 #ifndef PROBITY_PAGE_VIEW_BESIDE_H
 #define PROBITY_PAGE_VIEW_BESIDE_H
@@ -11,24 +11,25 @@
 struct cli_query;
 struct view_beside;
 
-/* Whether the timeline can be made in this way: in a range of an indexed trace where only calls in
- * it determine what it needs, without filters, waits and states. 1 or 0. */
+/* Whether the timeline can be made in this way: for a range of an indexed trace, if the timeline
+ * depends only on calls in the range, without filters, waits and thread states. 1 or 0. */
 int view_beside_is_possible(const struct cli_query *answer);
 
 /* Starts the thread, which puts all events to the timeline, finishes and refines it, up to
- * spans_max spans. The command's reader is then read by one thread only. Returns NULL if there is
- * no thread, as with one CPU or if a file was replaced: the timeline is then unchanged. */
+ * spans_max spans. Only one thread then reads the command's reader. Returns NULL, with the timeline
+ * unchanged, if no thread was started, for example with one CPU or if a file was replaced. */
 struct view_beside *view_beside_start(const struct cli_query *answer, size_t spans_max,
                                       struct probity_timeline *timeline);
 
-/* Waits until the thread has ended. Returns 0 or an error, with errno. Sets *ret_is_refined; if it
- * is not, that remains to be done. */
+/* Waits until the thread has ended. Returns 0 or an error, with errno. Sets *ret_is_refined to 0 if
+ * the timeline is still to be refined. */
 int view_beside_join(struct view_beside *beside, int *ret_is_refined);
 
-/* After join: the element with the spans, if they are refined; NULL: there was no memory for it. */
+/* Call after join. Returns the element with the spans if they are refined; NULL: there was no
+ * memory for it. */
 const char *view_beside_spans(const struct view_beside *beside, size_t *ret_bytes);
 
-/* Also before join. Names in the timeline belong to the reader that this closes. */
+/* May be called before join. Closes the reader that owns the names in the timeline. */
 void view_beside_close(struct view_beside *beside);
 
 #endif

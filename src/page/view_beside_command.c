@@ -23,7 +23,7 @@ struct view_beside {
     size_t spans_max;
     pthread_t thread;
     int is_running;  /* not joined */
-    int is_stopping; /* set by the first thread: ends early */
+    int is_stopping; /* set by the first thread to end the second one early */
     int error, error_number, is_refined;
     char *spans; /* malloc'ed by open_memstream() */
     size_t spans_bytes;
@@ -37,7 +37,7 @@ static int put_event(void *context, const struct probity_event *event)
     struct view_beside *beside = context;
 
     if (__builtin_expect(__atomic_load_n(&beside->is_stopping, __ATOMIC_RELAXED), 0))
-        return PROBITY_ERROR_READ; /* which nobody sees */
+        return PROBITY_ERROR_READ; /* the error is not reported */
     return probity_timeline_put(beside->timeline, event);
 }
 
@@ -46,7 +46,7 @@ static int put_run(void *context, const struct probity_run *run)
     struct view_beside *beside = context;
 
     if (__builtin_expect(__atomic_load_n(&beside->is_stopping, __ATOMIC_RELAXED), 0))
-        return PROBITY_ERROR_READ; /* which nobody sees */
+        return PROBITY_ERROR_READ; /* the error is not reported */
     return probity_timeline_put_run(beside->timeline, run);
 }
 
@@ -74,7 +74,7 @@ static int make_timeline(struct view_beside *beside)
                                                   &beside->is_refined);
 }
 
-/* Without memory, the first thread writes the spans itself. */
+/* If out of memory, the first thread writes the spans itself. */
 static void make_spans(struct view_beside *beside)
 {
     FILE *stream = open_memstream(&beside->spans, &beside->spans_bytes);
@@ -136,7 +136,7 @@ static int open_reader(struct view_beside *beside)
                       : error;
 }
 
-/* A trace may have been replaced between the two times it was opened, or have grown. */
+/* A trace may have been replaced, or have grown, between the two times it was opened. */
 static int has_same_files(const struct probity_reader *left, const struct probity_reader *right)
 {
     size_t count = probity_reader_traces(left);
@@ -155,7 +155,7 @@ static int has_same_files(const struct probity_reader *left, const struct probit
 struct view_beside *view_beside_start(const struct cli_query *answer, size_t spans_max,
                                       struct probity_timeline *timeline)
 {
-    /* Nothing has been read with it. */
+    /* Nothing has been read with this reader. */
     struct probity_reader *first = (struct probity_reader *)(uintptr_t)answer->reader;
     struct view_beside *beside = calloc(1, sizeof *beside);
 

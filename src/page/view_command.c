@@ -38,7 +38,8 @@ struct view_call {
     size_t spans_max;
     uint64_t from_ns, to_ns;
     struct probity_timeline *timeline;
-    struct view_beside *beside;    /* makes the timeline in a second thread; NULL: none does */
+    struct view_beside *beside;    /* makes the timeline in a second thread; NULL: no second
+                                    * thread */
     struct probity_reader *again; /* reads the same traces a second time for detail; NULL: no
                                    * detail */
     struct probity_report *report;
@@ -54,20 +55,20 @@ struct view_call {
     size_t pair_count, pruned;
     uint64_t profiled;
     struct cli_diff_base against; /* --diff */
-    char *tids; /* as given; NULL: all */
+    char *tids; /* thread ids as given; NULL: all */
     const struct probity_view_place *place; /* where the page opens; NULL: at its first part */
-    char *name; /* of the page, if none was given */
+    char *name; /* name of the page, if none was given */
     int is_to_open, is_named;
     int is_served; /* --serve */
     size_t port;
     struct view_served served;
     uint64_t events;
-    int expects_pass; /* a second one, for detail */
+    int expects_pass; /* whether a second pass, for detail, is expected */
     struct view_tiles tiles; /* --tiles */
     int tiles_status;        /* exit status of writing them */
 };
 
-/* The page repeats it in the commands that it shows. */
+/* The page includes it in the commands that it shows. */
 static int take_tids(const struct cli_given *given)
 {
     struct view_call *call = given->at;
@@ -96,7 +97,7 @@ static int take_output(const struct cli_given *given)
     return CLI_OK;
 }
 
-/* Of a waiting thread. */
+/* Reports a waiting thread. */
 static int is_wanted(void *context, uint32_t tid)
 {
     struct view_call *call = context;
@@ -174,7 +175,7 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     return error;
 }
 
-/* Takes hits, and events after which hits are missing: they end blocks and requests. */
+/* Takes hits, and events after which hits are missing: both end blocks and requests. */
 static int put_to_hits(struct view_call *call, const struct probity_event *event)
 {
     int error = probity_blocks_put(call->blocks, event);
@@ -198,7 +199,7 @@ static int put_to_sums(struct view_call *call, const struct probity_event *event
     return error == 0 ? probity_report_put(call->report, event) : error;
 }
 
-/* For the progress: a second pass takes as long again. */
+/* For the progress: a second pass takes as long as the first. */
 static void expect_pass(struct view_call *call)
 {
     if (call->expects_pass || !probity_timeline_needs_pass(call->timeline))
@@ -259,7 +260,8 @@ static int put_to_waits(void *context, const struct probity_event *event)
     return probity_view_waits_put(context, event);
 }
 
-/* The same as for each event, all of which are records. With --tid, there are no runs. */
+/* The same as for each event, since all events of a run are records. With --tid, there are no
+ * runs. */
 static int put_run(void *context, const struct probity_run *run)
 {
     struct view_call *call = context;
@@ -313,7 +315,7 @@ static uint64_t count_pending_closer(void *context)
     return probity_timeline_pending(closer->timeline);
 }
 
-/* The intervals that need detail are known only at the end, so the traces are read again, unless
+/* The intervals that need detail are known only at the end, so the traces are read twice, unless
  * all spans were kept. */
 static int look_again(struct view_call *call, struct probity_timeline *timeline)
 {
@@ -324,7 +326,7 @@ static int look_again(struct view_call *call, struct probity_timeline *timeline)
 
     if (error == PROBITY_ERROR_MEMORY)
         return error;
-    /* A file that was readable a moment ago may be gone: there is less detail then. */
+    /* A file that was readable a moment ago may have been deleted: then there is less detail. */
     return error == 0 ? probity_timeline_finish(timeline) : 0;
 }
 
@@ -434,7 +436,7 @@ static void limit_rows(struct probity_report_function *functions, size_t count)
         functions[i].row_count = 0;
 }
 
-/* The base as the page has it; NULL: only the comparison is known. */
+/* The base as shown on the page; NULL: only the comparison is known. */
 static const struct probity_view_answer *base_of(const struct cli_diff_base *against,
                                                  struct probity_view_answer *base)
 {
@@ -519,7 +521,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
 /* ---- The page's name and its reader ------------------------------------------------------------
  */
 
-/* "run.html" for "dir/run.probity", in the working directory. */
+/* Returns "run.html" for "dir/run.probity", in the working directory. */
 static int set_name(struct view_call *call, const char *trace)
 {
     static const char suffix[] = ".probity";
@@ -539,7 +541,7 @@ static int set_name(struct view_call *call, const char *trace)
 /* ---- The whole command -------------------------------------------------------------------------
  */
 
-/* Returns an exit status of 0 with or without a page. */
+/* Returns CLI_OK with or without a page. */
 static int find_tiles(void *context, char **paths, size_t count)
 {
     struct view_call *call = context;
@@ -573,7 +575,8 @@ static int serve_tiles(struct view_call *call, char **names, size_t count)
     return status;
 }
 
-/* Makes the page in memory or finds it with its tiles, then serves it until the command ends. */
+/* Makes the page in memory, or uses the one next to its tiles, then serves it until the command
+ * ends. */
 static int serve(struct view_call *call, char **names, size_t count)
 {
     if (call->is_named || call->answer.force)
@@ -602,7 +605,7 @@ static int read_base(struct view_call *call, char **names, size_t count)
     return status;
 }
 
-/* The page of a new directory. */
+/* Writes the page of a new directory. */
 static int write_tiles(struct view_call *call, char **names, size_t count)
 {
     if (call->is_named)

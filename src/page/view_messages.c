@@ -73,7 +73,7 @@ static int put_send(struct probity_view_messages *messages, uint64_t flow, struc
     return PROBITY_ERROR_MEMORY;
 }
 
-/* The first send of the message in another trace; NULL: none. */
+/* Finds the first send of the message in another trace; NULL: none. */
 static struct pending_send *send_of(const struct probity_view_messages *messages, uint64_t flow,
                                     uint32_t trace)
 {

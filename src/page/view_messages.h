@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_messages.h: sends with their receives in other traces (doc/hosts.md, "Links"), for arrows on
- * the page. Memory: a limited number of messages; later ones are left out and counted.
+ * view_messages.h: pairs sends with their receives in other traces (doc/hosts.md, "Links"), for
+ * arrows on the page. Memory: a limited number of messages; later ones are left out and counted.
  */
 #ifndef PROBITY_PAGE_VIEW_MESSAGES_H
 #define PROBITY_PAGE_VIEW_MESSAGES_H
@@ -12,8 +12,8 @@
 
 struct probity_view_messages;
 
-/* Messages that are sent and received in [from_ns, to_ns); both 0: all. messages_max: number to
- * keep. NULL: out of memory. */
+/* Selects messages that are sent and received in [from_ns, to_ns); both 0: all. messages_max:
+ * number to keep. Returns NULL if out of memory. */
 struct probity_view_messages *probity_view_messages_open(uint64_t from_ns, uint64_t to_ns,
                                                          size_t messages_max);
 
@@ -21,7 +21,7 @@ struct probity_view_messages *probity_view_messages_open(uint64_t from_ns, uint6
 int probity_view_messages_put(struct probity_view_messages *messages,
                               const struct probity_event *event);
 
-/* One object, as MessagesData in view/src/data.ts. Write errors stay in the stream. */
+/* Writes one object, MessagesData in view/src/data.ts. Write errors stay in the stream. */
 void probity_view_messages_json(FILE *stream, const struct probity_view_messages *messages,
                                 uint64_t first_ns);
 

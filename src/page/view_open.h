@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_open.h: opens a page in the browser. Part of view_command.c.
+ * view_open.h: opens a page in the browser. Only for view_command.c.
  */
 #ifndef PROBITY_PAGE_VIEW_OPEN_H
 #define PROBITY_PAGE_VIEW_OPEN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_place.h: writes a page that opens at a call or span, for commands that found one. Part of
- * view_command.c.
+ * view_place.h: writes a page that opens at a call or span, for commands that found one.
+ * Implemented in view_command.c.
  */
 #ifndef PROBITY_PAGE_VIEW_PLACE_H
 #define PROBITY_PAGE_VIEW_PLACE_H
@@ -19,13 +19,13 @@ struct probity_view_place {
 
 struct view_place_page {
     const struct probity_view_place *place;
-    const char *since, *until; /* as given to the options; NULL: unbounded */
-    const char *out; /* a file */
-    int force, is_to_open; /* is_to_open: in a browser */
+    const char *since, *until; /* values of the options; NULL: unbounded */
+    const char *out; /* name of a file */
+    int force, is_to_open; /* is_to_open: open it in a browser */
 };
 
-/* Writes the page of these traces, as `probity view` does, and opens it if requested. Reports
- * errors. Returns an exit status. */
+/* Writes the page of these traces, like `probity view`, and opens it if requested. Reports errors.
+ * Returns an exit status. */
 int view_place_write(const struct view_place_page *page, char **names, size_t count);
 
 #endif

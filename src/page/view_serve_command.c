@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_serve_command.c: the part of `probity view` that serves a page. The traces are opened once
- * more, with their indexes; that reader reads nothing in this process, only in the children of the
- * server, each of which inherits it in this state.
+ * view_serve_command.c: the part of `probity view` that serves a page. Opens the traces once more,
+ * with their indexes. Only the children of the server, each of which inherits the opened reader,
+ * read events with it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -92,8 +92,8 @@ static int open_reader(struct view_served *served)
 /* ---- Tiles -------------------------------------------------------------------------------------
  */
 
-/* The index of a trace in the directory of tiles; one that belongs to another trace cannot be
- * used. */
+/* Opens the index of a trace in the directory of tiles; an index that belongs to another trace
+ * cannot be used. */
 static int open_index(void *context, const char *path, const struct probity_range *range,
                       int attempt)
 {
@@ -111,7 +111,7 @@ static int open_index(void *context, const char *path, const struct probity_rang
                      : cli_index_open_always((void *)(uintptr_t)ME, path, range, attempt);
 }
 
-/* Runs in the server. */
+/* Runs in the server process. */
 static char *read_tile(void *context, uint32_t number, size_t *ret_bytes)
 {
     const struct view_served *served = context;
@@ -148,7 +148,7 @@ static void release_traces(struct view_served *served)
     served->directory = 0;
 }
 
-/* Takes over what was found. */
+/* Takes ownership of what was found. */
 static void take_found(struct view_served *served, const struct view_tiles_found *found)
 {
     served->start_ns = found->start_ns;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* Compressed bytes are buffered, because three make four characters. */
+/* Compressed bytes are buffered, because three of them make four characters. */
 enum { PACKED_BYTES = 3 << 14, TEXT_BYTES = 4 << 14, BUFFER_BYTES = 8192 };
 
-/* Level 9 takes four times as long, for 1.5 % fewer bytes. */
+/* Level 9 takes four times as long to save 1.5 % of the bytes. */
 enum { LEVEL = 6 };
 
 struct view_stream {
@@ -19,7 +19,7 @@ struct view_stream {
     z_stream deflate;
     uint8_t packed[PACKED_BYTES];
     char text[TEXT_BYTES];
-    char buffer[BUFFER_BYTES]; /* if libc had no memory for one, it would not buffer */
+    char buffer[BUFFER_BYTES]; /* if libc could not allocate a buffer, it would not buffer */
 };
 
 /* Writes `count` compressed bytes; only at the end may their number not be divisible by three. */
@@ -68,10 +68,10 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t count)
 {
     struct view_stream *stream = cookie;
 
-    /* zlib does not write there; its interface predates const. */
+    /* zlib does not write to its input; its interface predates const. */
     stream->deflate.next_in = (Bytef *)(uintptr_t)bytes;
     stream->deflate.avail_in = (uInt)count;
-    /* Bytes that are flushed together are similar, so they compress best with a separate code. */
+    /* Bytes flushed together are similar, so they compress best with a code of their own. */
     return advance(stream, Z_BLOCK) == 0 ? (ssize_t)count : -1;
 }
 
@@ -96,7 +96,7 @@ FILE *probity_view_stream_open(FILE *to)
     stream->to = to;
     stream->deflate.next_out = stream->packed;
     stream->deflate.avail_out = PACKED_BYTES;
-    /* For numbers, even in JSON, a good code for each byte saves more than most short
+    /* For numbers, even in JSON, a good code for each byte saves more than finding short
      * repetitions. */
     if (deflateInit2(&stream->deflate, LEVEL, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL,
                      Z_FILTERED) != Z_OK) {

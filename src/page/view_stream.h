@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
-/* Opens the stream. `to` must stay open; it is not closed. fflush() between bytes of different
- * kinds makes them smaller, if there are hundreds of each. fclose() ends the compressed data, and
- * fails if writing to `to` failed. NULL if out of memory. */
+/* Opens the stream. `to` must stay open, and is not closed here. fflush() between bytes of
+ * different kinds improves compression if there are hundreds of each kind. fclose() ends the
+ * compressed data, and fails if writing to `to` failed. Returns NULL if out of memory. */
 FILE *probity_view_stream_open(FILE *to);
 
 #endif

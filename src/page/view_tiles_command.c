@@ -22,8 +22,8 @@
 
 #define ME (&cli_command_view)
 
-/* SHARE_PERCENT: of the traces' bytes, for tiles; SPAN_BYTES: usual maximum size of a span in a
- * tile. */
+/* SHARE_PERCENT: size of tiles as a share of the traces' bytes; SPAN_BYTES: usual maximum size of a
+ * span in a tile. */
 enum { INDEXES_MAX = 64, SHARE_PERCENT = 5, SPAN_BYTES = 8, MANIFEST_BYTES_MAX = 64 << 10 };
 
 /* No page written by the tool comes near this size. */
@@ -102,7 +102,8 @@ static void put_trace(FILE *stream, const struct probity_trace_facts *facts)
     fputc('\n', stream);
 }
 
-/* The beginning of a manifest that belongs to the traces and options. NULL: out of memory. */
+/* Returns the beginning of a manifest that belongs to the traces and options, or NULL if out of
+ * memory. */
 static char *manifest_of(const struct view_tiles *tiles, const struct probity_reader *reader)
 {
     const struct cli_range *range = &tiles->answer->range;
@@ -165,7 +166,7 @@ static int fail_write(const struct view_tiles *tiles, int error)
     return cli_fail_trace(ME, tiles->path, error, errno);
 }
 
-/* Without levels there is nothing to read. */
+/* Without levels, there is nothing to read. */
 static int write_tiles(struct view_tiles *tiles, struct probity_timeline *timeline,
                        const struct probity_reader *reader, int directory)
 {
@@ -214,7 +215,7 @@ static int write_page(const struct view_tiles *tiles, const struct probity_view_
     return error == 0 ? CLI_OK : fail_write(tiles, error);
 }
 
-/* For a server; a trace that cannot have an index is read from its beginning. */
+/* Makes indexes for a server; a trace that cannot have one is read from its beginning. */
 static int write_index(const struct view_tiles *tiles, size_t trace, int directory)
 {
     const struct probity_index_options options = {
@@ -346,7 +347,7 @@ static int is_of_traces(const struct view_tiles *tiles, const struct probity_rea
     return is_same;
 }
 
-/* The page, with a server's mark inserted. */
+/* Returns the page, with a server's mark inserted. */
 static int take_page(int directory, struct view_tiles_found *found)
 {
     size_t bytes = 0, place_bytes = strlen(PROBITY_VIEW_WINDOWS_PLACE),

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_timeline.c: a timeline for the page. Small parts are JSON; spans are numbers, lane by lane
- * and within a lane column by column, because similar values compress well together:
+ * view_timeline.c: writes a timeline for the page. Small parts are JSON; spans are numbers, lane by
+ * lane and within a lane column by column, because similar values compress well together:
  *
  *     gaps, from the end of the previous span (or the beginning of all) to the start, zigzag-coded;
  *     lengths; counts; names; rests, lengths minus busy times, zigzag-coded; times off the CPU;
  *     flags; 1 for a span with values, which are in the object in the same order
  *
- * A column has first the lowest 7 bits of each number, one byte each, with the high bit set if more
- * follow; then the next 7 bits of the numbers that have more, and so on, because high bits are
- * mostly similar and low bits are not.
+ * A column begins with the lowest 7 bits of each number, one byte each, with the high bit set if
+ * more follow. Then come the next 7 bits of the numbers that have more, and so on, because high
+ * bits are mostly similar and low bits are not.
  *
  * The rest is 0 if a span is not merged: such a span is all busy, or, for a queue, busy for its
  * length times its duration. Calls that began before the range, and time off the CPU, always have a
- * rest. Rows of tracks have, in place of times off the CPU, their numbers, each minus the previous
- * one, zigzag-coded. Thread states have both times only if they are merged, since the name
- * determines them; in place of times off the CPU they have their CPU or waker.
+ * rest. In rows of tracks, the times off the CPU are replaced with the rows' numbers, each minus
+ * the previous one, zigzag-coded. Thread states have both times only if they are merged, since the
+ * name determines them; their times off the CPU are replaced with their CPU or waker.
  *
  * Times are ns since the first record: JavaScript integers are exact only up to 2^53.
  */
@@ -67,7 +67,7 @@ static int lane_kind(uint32_t index)
 /* ---- Texts -------------------------------------------------------------------------------------
  */
 
-/* For a hit with ids: "lock-wait correlation 7 object 9". */
+/* Describes a hit with ids: "lock-wait correlation 7 object 9". */
 static char *put_hit_ids(char *at, const char *end, const struct probity_timeline_values *values)
 {
     struct probity_hit_with hit = {0};
@@ -87,7 +87,7 @@ static char *put_hit_ids(char *at, const char *end, const struct probity_timelin
     return probity_text_copy(at, end, text, (size_t)bytes);
 }
 
-/* "name = value" for each; only the value for messages and results of one value. */
+/* Writes "name = value" for each; only the value for messages and results of one value. */
 static char *put_values(char *at, const char *end, const struct probity_timeline_values *values)
 {
     const struct probity_event event = {.kind = values->kind, .format = values->format,
@@ -111,7 +111,7 @@ static char *put_values(char *at, const char *end, const struct probity_timeline
     return at;
 }
 
-/* A call's parameters, or its result. */
+/* Writes a call's parameters, or its result. */
 static int put_side(FILE *stream, const struct probity_timeline *timeline, uint32_t number,
                     int is_result)
 {
@@ -161,7 +161,7 @@ static int put_lane_values(FILE *stream, const struct probity_timeline *timeline
     return error;
 }
 
-/* The values of all spans that have any, in order of the spans; then those of slow calls. */
+/* Writes the values of all spans that have any, in order of the spans, then those of slow calls. */
 static int put_all_values(FILE *stream, const struct probity_timeline *timeline)
 {
     size_t thread_count, name_count;
@@ -241,7 +241,7 @@ static void put_slow(FILE *stream, const struct probity_timeline_name *name, uin
     fputc(']', stream);
 }
 
-/* value_count: number of values of spans, which come first. */
+/* value_count: number of values that belong to spans, which come first. */
 static int put_names(FILE *stream, const struct probity_timeline *timeline, uint64_t value_count)
 {
     size_t count;
@@ -269,12 +269,12 @@ static int compare_names(const void *left, const void *right)
 }
 
 struct numbered {
-    const struct probity_timeline_name *name; /* first, for the comparison */
+    const struct probity_timeline_name *name; /* must be first, for the comparison */
     size_t number;
 };
 
-/* For each function of the report, the number of its name in the timeline; -1: none, because it
- * was only counted. */
+/* For each function of the report, writes the number of its name in the timeline; -1: none, because
+ * it was only counted. */
 static int put_numbers(FILE *stream, const struct probity_view_answer *answer)
 {
     size_t count, sorted_count = 0;
@@ -343,7 +343,7 @@ static int put_thread(FILE *stream, const struct probity_timeline_thread *thread
     return error;
 }
 
-/* Intervals in which spans are not merged, although others are. */
+/* Intervals in which spans are not merged, although spans elsewhere are. */
 static void put_stretches(FILE *stream, const struct probity_timeline *timeline, uint64_t first_ns)
 {
     size_t count;
@@ -359,8 +359,8 @@ static void put_stretches(FILE *stream, const struct probity_timeline *timeline,
     fputc(']', stream);
 }
 
-/* Sums of the blocks of each thread: indices of thread and name, calls, wall time, CPU time and
- * time off the CPU. */
+/* Writes the sums of the blocks of each thread: indices of thread and name, calls, wall time, CPU
+ * time and time off the CPU. */
 static void put_sums(FILE *stream, const struct probity_timeline *timeline)
 {
     size_t count;
@@ -398,7 +398,7 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
         probity_timeline_threads(timeline, &count);
     uint64_t start_ns = probity_reader_start_ns(answer->reader);
 
-    /* The start is written as text, because it has more digits than JavaScript keeps. */
+    /* Writes the start as text, because it has more digits than JavaScript keeps. */
     fprintf(stream, "{\"first_ns\": \"%" PRIu64 "\", \"since_start_ns\": %" PRId64
             ", \"length_ns\": %" PRIu64 ", \"unit_ns\": %" PRIu64 ", \"calls\": %" PRIu64
             ", \"marks\": %" PRIu64 ", \"blocks\": %" PRIu64 ", \"objects_beyond\": %" PRIu64
@@ -437,7 +437,7 @@ struct column {
     uint64_t *values;
     uint64_t first_ns;
     int is_stretches, are_states, is_track, may_have_values;
-    int has_clipped; /* spans from before the range keep their time */
+    int has_clipped; /* spans that began before the range keep their times */
 };
 
 static uint64_t zigzag(int64_t value)
@@ -462,7 +462,7 @@ static void put_column(FILE *stream, const struct column *column)
     }
 }
 
-/* The visible part of a span that began before the first record. */
+/* Returns the visible part of a span that began before the first record. */
 static uint64_t length_of(const struct column *column, const struct probity_timeline_span *span)
 {
     uint64_t first_ns = column->first_ns;
@@ -492,7 +492,7 @@ static void fill_lengths(const struct column *column)
         column->values[i] = length_of(column, &column->lane->spans[i]);
 }
 
-/* The busy time of a span that is not merged is its length, unless the span is clipped. */
+/* The busy time of an unmerged span is its length, unless the span is clipped. */
 static void fill_rests(const struct column *column)
 {
     for (size_t i = 0; i < column->lane->count; i++) {
@@ -504,8 +504,8 @@ static void fill_rests(const struct column *column)
     }
 }
 
-/* Numbers of requests, or lengths of queues, which are meaningless if spans are merged. For a state
- * that is not merged, the name shows whether it was waiting for a CPU. */
+/* Numbers of requests, or lengths of queues, which are meaningless for merged spans. For an
+ * unmerged state, the name shows whether the thread was waiting for a CPU. */
 static void fill_off(const struct column *column)
 {
     uint64_t previous = 0;

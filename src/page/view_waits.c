@@ -4,9 +4,10 @@
  *
  *     [slot, from, length, name, is given up, waker, since from, holder, since from, length, ...]
  *
- * where `from` is relative to that of the previous wait, slots are indices of `threads`, and -1 is
- * an unknown waker; -1 - TID is a holder of which only the id is known. Slots are numbered in the
- * order in which waits refer to them: those of the reader depend on where reading starts.
+ * where `from` is relative to that of the previous wait, slots are indices into `threads`, and -1
+ * is an unknown waker; -1 - TID is a holder of which only the thread id is known. Slots are
+ * numbered in the order in which waits refer to them, since the reader's numbers depend on where
+ * reading starts.
  */
 #include "page/view_waits.h"
 
@@ -46,7 +47,7 @@ struct wait_slot {
 
 struct probity_view_waits {
     struct probity_view_waits_options options;
-    uint64_t to_ns, least_ns; /* least: shorter waits are left out */
+    uint64_t to_ns, least_ns; /* least_ns: shorter waits are left out */
     size_t count, capacity;
     uint64_t dropped;
     struct kept_wait *kept;
@@ -108,7 +109,7 @@ static struct wait_name *name_of(struct probity_view_waits *waits, uint32_t trac
 /* ---- Waits -------------------------------------------------------------------------------------
  */
 
-/* Halves the number of waits by doubling the limit on their length as often as necessary. */
+/* Halves the number of waits by doubling the minimum length as often as necessary. */
 static void drop_short(struct probity_view_waits *waits)
 {
     while (waits->count > waits->options.waits_max / 2) {
@@ -259,7 +260,7 @@ static int put_names(FILE *stream, const struct probity_view_waits *waits)
     return error;
 }
 
-/* -1: not known, or not among the threads of the page. */
+/* -1: unknown, or not among the threads of the page. */
 static int64_t number_of(const struct probity_view_waits *waits, uint32_t slot)
 {
     return slot != PROBITY_WAITS_NO_THREAD ? (int64_t)waits->slots[slot].number - 1 : -1;

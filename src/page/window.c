@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.c: reads a window of a trace. Spans of `longest_ns` and more are in the page, so reading
- * can end soon after the window: spans that began in it and have not ended by then are longer.
+ * window.c: reads a window of a trace. The page already has spans of `longest_ns` and more, so
+ * reading can end `longest_ns` after the window: a span that began in it and is still open then is
+ * one of those.
  */
 #include "page/window.h"
 
@@ -11,7 +12,7 @@
 #include "page/view.h"
 #include "probity.h"
 
-/* Set once the window has more events than are allowed: it ends there. */
+/* is_short: the window had more events than are allowed, and now ends earlier. */
 struct progress {
     uint64_t to_ns, skipped, taken;
     int is_short;
@@ -32,14 +33,14 @@ static void count_event(struct progress *progress, const struct probity_window *
         progress->to_ns = wall_ns > window->from_ns ? wall_ns : window->from_ns;
 }
 
-/* The time by which everything shorter than longest_ns that began in the window has ended. */
+/* Time by which all spans shorter than longest_ns that began in the window have ended. */
 static uint64_t end_of(const struct progress *progress, const struct probity_window *window)
 {
     return window->longest_ns < UINT64_MAX - progress->to_ns
                ? progress->to_ns + window->longest_ns : UINT64_MAX;
 }
 
-/* If the limit is reached, the window, and the time read beyond it, end at the last event read. */
+/* If the limit is reached, the window, and the time read after it, end at the last event read. */
 static int take_events(struct probity_reader *reader, const struct probity_window *window,
                        struct probity_timeline *timeline, struct progress *progress)
 {

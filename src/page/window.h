@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.h: the spans that begin in a window of time, read from the trace when the page of `probity
+ * window.h: reads the spans that begin in a window of time from the trace when the page of `probity
  * view --serve` requests them (doc/tiles.md).
  */
 #ifndef PROBITY_PAGE_WINDOW_H
@@ -12,8 +12,9 @@
 #include "reader/reader.h"
 
 enum {
-    PROBITY_WINDOW_EVENTS_MAX = 500000,   /* in the window */
-    PROBITY_WINDOW_SKIPPED_MAX = 8000000, /* before it, from the nearest mark of the index */
+    PROBITY_WINDOW_EVENTS_MAX = 500000,   /* maximum in the window */
+    PROBITY_WINDOW_SKIPPED_MAX = 8000000, /* maximum before it, from the nearest mark of the
+                                           * index */
     PROBITY_WINDOW_SPANS_MAX = 400000,
     PROBITY_WINDOW_HEAD_BYTES = 24
 };

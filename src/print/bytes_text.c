@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes_text.c: chooses the unit of a number of bytes, and its decimals.
+ * bytes_text.c: chooses the unit of a number of bytes, and the number of decimals.
  */
 #include "print/bytes_text.h"
 

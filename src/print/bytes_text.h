@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes_text.h: a number of bytes as text, for tables.
+ * bytes_text.h: formats a number of bytes as text, for tables.
  */
 #ifndef PROBITY_PRINT_BYTES_TEXT_H
 #define PROBITY_PRINT_BYTES_TEXT_H
@@ -9,7 +9,7 @@
 
 enum { PROBITY_BYTES_TEXT_BYTES = 24 };
 
-/* "512 B", "4.1 MiB", at most 8 columns. Returns ret_text, which has
+/* Writes, for example, "512 B" or "4.1 MiB", in at most 8 columns. Returns ret_text, which has
  * PROBITY_BYTES_TEXT_BYTES. */
 const char *probity_bytes_text(uint64_t bytes, char *ret_text);
 

@@ -76,7 +76,7 @@ void probity_columns_put_line(FILE *stream, const struct probity_column *columns
 /* ---- JSON --------------------------------------------------------------------------------------
  */
 
-/* Above, not every integer is a double. */
+/* Above this, not every integer is a double. */
 #define WHOLE_MAX 9e15
 
 static int put_real(FILE *stream, struct probity_cell cell)
@@ -94,7 +94,7 @@ static int put_real(FILE *stream, struct probity_cell cell)
     return 0;
 }
 
-/* Decimals and numbers have the same form as in CSV. */
+/* Decimals and numbers have the same format as in CSV. */
 static void put_finite(FILE *stream, struct probity_cell cell)
 {
     if (isfinite(cell.fraction))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * columns.h: columns of a result, defined once for all output formats: a name, and the value in a
- * row. Text tables take the values from here, too (answers/report/table.h).
+ * row. Text tables also take their values from here (answers/report/table.h).
  */
 #ifndef PROBITY_PRINT_COLUMNS_H
 #define PROBITY_PRINT_COLUMNS_H
@@ -14,11 +14,11 @@ enum probity_cell_kind {
     PROBITY_CELL_UNKNOWN = 0, /* empty in CSV, null in JSON */
     PROBITY_CELL_NONE,        /* the row has no such value: empty in CSV, no member in JSON */
     PROBITY_CELL_COUNT,       /* an integer: a number of things, or ns */
-    PROBITY_CELL_NS,          /* the same; in text, with a unit */
+    PROBITY_CELL_NS,          /* the same; in text with a unit */
     PROBITY_CELL_FLAG,        /* 0 or 1 in CSV, false or true in JSON */
-    PROBITY_CELL_FRACTION,    /* with six decimals; in text, percent */
-    PROBITY_CELL_REAL,        /* with `digits` digits; unknown if not a number */
-    PROBITY_CELL_WHOLE,       /* the same, but in JSON an integer if it has no fraction */
+    PROBITY_CELL_FRACTION,    /* with six decimals; in text as a percentage */
+    PROBITY_CELL_REAL,        /* with `digits` significant digits; unknown if not a number */
+    PROBITY_CELL_WHOLE,       /* the same, but an integer in JSON if it has no fraction */
     PROBITY_CELL_DECIMAL,     /* with `digits` decimals; unknown if not finite */
     PROBITY_CELL_NUMBER,      /* with `digits` significant digits, without a fraction if it has
                                  none; unknown if not finite */
@@ -95,7 +95,7 @@ static inline struct probity_cell probity_cell_text(const char *text)
     return (struct probity_cell){.kind = PROBITY_CELL_TEXT, .text = text};
 }
 
-/* Defines a function for a column that just takes a value from a row. NAME: the function; KIND:
+/* Defines a function for a column whose value is just taken from the row. NAME: the function; KIND:
  * count, ns, flag, fraction or text; FROM: an expression with `row`, a const TYPE pointer. */
 #define PROBITY_COLUMN(NAME, KIND, TYPE, FROM)                                                     \
     static struct probity_cell NAME(const void *any)                                               \
@@ -107,12 +107,12 @@ static inline struct probity_cell probity_cell_text(const char *text)
 /* ---- CSV ---------------------------------------------------------------------------------------
  */
 
-/* Writes the first line of CSV, or a row's. */
+/* Writes the header line of CSV, or the line of a row. */
 void probity_columns_put_head(FILE *stream, const struct probity_column *columns, size_t count);
 void probity_columns_put_line(FILE *stream, const struct probity_column *columns, size_t count,
                               const void *row);
 
-/* The same within a line: with a comma before each, and without the line's end. */
+/* The same within a line: with a comma before each cell, and without a line feed. */
 void probity_columns_put_names(FILE *stream, const struct probity_column *columns, size_t count);
 void probity_columns_put_csv(FILE *stream, const struct probity_column *columns, size_t count,
                              const void *row);
@@ -120,7 +120,7 @@ void probity_columns_put_csv(FILE *stream, const struct probity_column *columns,
 /* ---- JSON --------------------------------------------------------------------------------------
  */
 
-/* Writes a value, or null if the row does not have it. Returns as below. */
+/* Writes a value, or null if the row does not have it. Returns the same as below. */
 int probity_cell_put_json(FILE *stream, struct probity_cell cell);
 
 /* Writes a row's members of a JSON object, with commas between them. Returns 0, or
@@ -128,7 +128,7 @@ int probity_cell_put_json(FILE *stream, struct probity_cell cell);
 int probity_columns_put_json(FILE *stream, const struct probity_column *columns, size_t count,
                              const void *row);
 
-/* The same for some columns, given by their numbers, in this order. */
+/* The same for some of the columns, given by number, in this order. */
 int probity_columns_put_members(FILE *stream, const struct probity_column *columns,
                                 const unsigned char *numbers, size_t count, const void *row);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * csv_cell.h: formats a text as a CSV cell. Texts come from untrusted traces, so a row is always a
- * single line, and nothing in it can control a terminal.
+ * single line and contains nothing that controls a terminal.
  */
 #ifndef PROBITY_PRINT_CSV_CELL_H
 #define PROBITY_PRINT_CSV_CELL_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Space for a piece: a byte becomes at most four characters. */
+/* Space for a piece: each byte becomes at most four characters. */
 enum { PROBITY_CSV_CELL_PIECE = 128, PROBITY_CSV_CELL_ROOM = 4 * PROBITY_CSV_CELL_PIECE };
 
 /* Whether RFC 4180 requires quotes around the cell: 1 or 0. The caller writes them. */

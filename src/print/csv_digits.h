@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * csv_digits.h: decimal digits without loops or tables: eight at a time in a 64-bit word.
+ * csv_digits.h: writes decimal digits without loops or tables, eight at a time in a 64-bit word.
  */
 #ifndef PROBITY_PRINT_CSV_DIGITS_H
 #define PROBITY_PRINT_CSV_DIGITS_H
@@ -10,8 +10,9 @@
 
 enum { PROBITY_DIGITS_MAX = 20, PROBITY_DIGITS_SLACK = 8 };
 
-/* The digits of value < 10^8 as bytes 0 to 9, the first digit in the lowest byte. Halves, quarters
- * and eighths are divided in parallel by multiplication, which is exact in these ranges. */
+/* Returns the digits of value < 10^8 as bytes 0 to 9, the first digit in the lowest byte. Splits it
+ * into halves, quarters and eighths, dividing in parallel by multiplication, which is exact in
+ * these ranges. */
 static inline uint64_t probity_digits_eight(uint32_t value)
 {
     uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Writes a text inside quotes, where a backslash begins an escape. */
+/* Writes a text within quotes, in which a backslash begins an escape. */
 void probity_graphviz_text(FILE *stream, const char *text, size_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * json.c: strings and parts of JSON answers.
+ * json.c: writes strings and other parts of JSON answers.
  */
 #include "print/json.h"
 
@@ -38,7 +38,7 @@ static void put_escape(FILE *stream, uint32_t character)
                 (unsigned)(0xdc00 + (above & 0x3ff)));
 }
 
-/* Jansson passes whole characters. Only strings have any that are not ASCII. */
+/* Jansson passes whole characters. Only strings contain non-ASCII characters. */
 static int put_part(const char *text, size_t bytes, void *stream)
 {
     size_t from = 0, at = 0;

@@ -9,13 +9,13 @@
 
 enum { CHARACTER_MAX = 0x10ffff };
 
-/* Printable and never special: 0x20 to 0x7e except quotes and the backslash. */
+/* Printable and never special: 0x20 to 0x7e except quotes and backslash. */
 static inline int is_plain(unsigned char byte)
 {
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\'' && byte != '\\';
 }
 
-/* Excludes characters that move the cursor, or hide or reorder their neighbors. */
+/* Excludes characters that move the cursor, or that hide or reorder their neighbors. */
 static int is_shown(uint32_t character)
 {
     return character >= 0x20 && (character < 0x7f || character >= 0xa0) &&
@@ -27,7 +27,7 @@ static int is_shown(uint32_t character)
            !(character >= 0xe0000 && character <= 0xe007f);
 }
 
-/* Length of the character that begins with `first`: 2 to 4, or 0 if invalid. */
+/* Returns the length of the character that begins with `first`: 2 to 4, or 0 if invalid. */
 static size_t length_of(unsigned char first)
 {
     if (first >= 0xc2 && first < 0xe0)
@@ -73,11 +73,11 @@ static size_t encode(uint32_t character, char bytes[4])
     return length;
 }
 
-/* Octal, because an escape of three octal digits is complete, whereas further digits may extend a
+/* Uses octal: an escape of three octal digits is complete, whereas more digits may extend a
  * hexadecimal one. */
 static char *put_escape(char *at, const char *end, unsigned char byte)
 {
-    static const char letters[] = "abtnvfr"; /* of 7 to 13 */
+    static const char letters[] = "abtnvfr"; /* for 7 to 13 */
     char escape[4] = {'\\', (char)('0' + (byte >> 6)), (char)('0' + (byte >> 3 & 7)),
                       (char)('0' + (byte & 7))};
     size_t length = 4;
@@ -178,7 +178,7 @@ static int is_word(char c)
            c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Finds the name, as a whole word, before the parameters. NULL if it is not there. */
+/* Finds the name, as a whole word, before the parameters. Returns NULL if it is not there. */
 static const char *find_name(const char *signature, const char *name, size_t bytes)
 {
     const char *found = strstr(signature, name);
@@ -189,7 +189,7 @@ static const char *find_name(const char *signature, const char *name, size_t byt
     return found;
 }
 
-/* The name includes template arguments and enclosing functions, which may contain blanks. */
+/* The name includes template arguments and enclosing functions, which may contain spaces. */
 static const char *qualifiers_of(const char *signature, const char *name)
 {
     size_t depth = 0;
@@ -232,7 +232,7 @@ static int digit_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* Reads up to `digits` digits of a base. */
+/* Reads up to `digits` digits in a base. */
 static const char *read_digits(const char *source, int digits, int base, uint32_t *ret_value)
 {
     uint32_t value = 0;
@@ -243,7 +243,8 @@ static const char *read_digits(const char *source, int digits, int base, uint32_
     return source;
 }
 
-/* Reads an escape after its backslash. *ret_is_byte: it encodes a byte, not a character. */
+/* Reads the part of an escape after its backslash. *ret_is_byte: it encodes a byte, not a
+ * character. */
 static const char *read_escape(const char *source, uint32_t *ret_value, int *ret_is_byte)
 {
     static const char names[] = "abtnvfr";
@@ -270,8 +271,8 @@ static const char *read_escape(const char *source, uint32_t *ret_value, int *ret
     return source + (*source != '\0');
 }
 
-/* Writes a quoted literal. Its value is assembled first, because bytes written as escapes may form
- * a character. Returns the position after the literal. */
+/* Writes a quoted literal. Assembles its value first, because bytes written as escapes may form a
+ * character. Returns the position after the literal. */
 static const char *put_quoted(char **at, const char *end, const char *source, int is_wide)
 {
     char said[256];
@@ -298,7 +299,7 @@ static const char *put_quoted(char **at, const char *end, const char *source, in
     return source + (*source == '"');
 }
 
-/* R"delimiter(...)delimiter", starting at its quote. */
+/* Writes R"delimiter(...)delimiter", starting at its quote. */
 static const char *put_raw_literal(char **at, const char *end, const char *source)
 {
     size_t delimiter = strcspn(source + 1, "(");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * time_text.c: chooses the unit of a time, and its decimals.
+ * time_text.c: chooses the unit of a time, and the number of decimals.
  */
 #include "print/time_text.h"
 
@@ -20,13 +20,13 @@ const char *probity_time_text(uint64_t ns, char *ret_text)
         snprintf(ret_text, PROBITY_TIME_TEXT_BYTES, "%uns", (unsigned)ns);
         return ret_text;
     }
-    /* Seconds may take more digits, because minutes and hours are not decimal. */
+    /* Seconds may have more digits, because minutes and hours are not decimal. */
     while (unit < 3 && ns >= (unit < 2 ? units[unit + 1].ns : UINT64_C(99999) * 1000000000))
         unit++;
     uint64_t whole = ns / units[unit].ns, rest = ns % units[unit].ns;
     int digits = whole < 10 ? 3 : whole < 100 ? 2 : whole < 1000 ? 1 : 0;
     unsigned scale = digits == 3 ? 1000 : digits == 2 ? 100 : 10;
-    /* Truncated, because 999.96 us must not become a millisecond. */
+    /* Truncates, because 999.96 us must not become a millisecond. */
     unsigned fraction = (unsigned)((double)rest / (double)units[unit].ns * scale);
     fraction = fraction < scale ? fraction : scale - 1;
     if (digits == 0)

@@ -25,7 +25,8 @@ struct probity_value_walk probity_value_walk_of(const struct probity_event *even
     return (struct probity_value_walk){event->format, 0, event->values, end};
 }
 
-/* Size of the value whose first bytes are at `at`; more than `left` if it is truncated. */
+/* Returns the size of the value whose first bytes are at `at`; more than `left` if it is
+ * truncated. */
 static size_t size_of(uint32_t type, const uint8_t *at, size_t left)
 {
     static const uint8_t fixed[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 4, 8, 16, 8,
@@ -116,7 +117,7 @@ static char *put_hex(char *at, const char *end, uint64_t value)
     return probity_text_copy(at, end, digits, length);
 }
 
-/* Writes what printf would, but always with a decimal point, whatever the program's locale. */
+/* Writes the same as printf, but with a decimal point in every locale. */
 static char *put_printed(char *at, const char *end, const char *text)
 {
     for (int in_point = 0; *text != '\0'; text++) {
@@ -128,7 +129,7 @@ static char *put_printed(char *at, const char *end, const char *text)
     return at;
 }
 
-/* The fewest digits that round-trip: at most 9 for float, 17 for double. */
+/* Writes the fewest digits that round-trip: at most 9 for float, 17 for double. */
 static char *put_float(char *at, const char *end, float value)
 {
     char text[64];
@@ -156,8 +157,8 @@ static char *put_double(char *at, const char *end, double value)
     return put_printed(at, end, text);
 }
 
-/* Rounds to a mantissa of 64 bits and prints the digits that it needs, even if this machine has
- * longer ones, so that a trace has the same texts everywhere. */
+/* Rounds to a mantissa of 64 bits, even if this machine has a longer one, and prints the digits
+ * that it requires, so that a trace gives the same texts on every machine. */
 static char *put_long_double(char *at, const char *end, double high, double low)
 {
     enum { MANTISSA_BITS = 64, MORE_BITS = LDBL_MANT_DIG - MANTISSA_BITS };
@@ -165,13 +166,13 @@ static char *put_long_double(char *at, const char *end, double high, double low)
     char text[80];
     int exponent = 0;
 
-    /* The subtraction drops the lowest MORE_BITS bits, without a function of libm. */
+    /* The subtraction drops the lowest MORE_BITS bits, without calling a function of libm. */
     if (MORE_BITS > 0 && isfinite(high)) {
         long double multiple = value * (long double)((UINT64_C(1) << (MORE_BITS & 63)) + 1);
         value = multiple - (multiple - value);
     }
     frexpl(value, &exponent);
-    long double half = ldexpl(1, exponent - MANTISSA_BITS - 1); /* of the last bit */
+    long double half = ldexpl(1, exponent - MANTISSA_BITS - 1); /* half of the last bit */
     for (int digits = 15; digits <= 36; digits++) {
         snprintf(text, sizeof text, "%.*Lg", digits, value);
         long double shown = strtold(text, NULL);

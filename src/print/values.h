@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * values.h: formats recorded values (doc/trace-format.md, "Values") as text. Pure functions on
- * memory, which the library uses, too. All input is untrusted: nothing beyond an event's values is
+ * memory, which the library also uses. All input is untrusted: nothing beyond an event's values is
  * read, and the output is one line of valid UTF-8 without terminal control sequences.
  */
 #ifndef PROBITY_PRINT_VALUES_H
@@ -12,7 +12,7 @@
 
 #include "reader/reader.h"
 
-/* Enough for the text of any value or name in one event. */
+/* Large enough for the text of any value or name in one event. */
 enum { PROBITY_VALUE_TEXT_MAX = 32 << 10 };
 
 enum probity_value_style {
@@ -22,14 +22,14 @@ enum probity_value_style {
 
 /* One value of an event. */
 struct probity_value_view {
-    uint32_t type;     /* an enum probity_value_type, or unknown */
-    const char *text;  /* as written in the source */
+    uint32_t type;     /* an enum probity_value_type, or an unknown type */
+    const char *text;  /* the expression as written in the source */
     const uint8_t *at; /* its bytes */
     size_t bytes;
     int is_cut; /* the event ends within the value */
 };
 
-/* Iterates over an event's values. Start with next = 0, and `at` and `end` of the event. */
+/* Iterates over an event's values. Start with next = 0, and the event's `at` and `end`. */
 struct probity_value_walk {
     const struct probity_format *format;
     size_t next;
@@ -38,8 +38,8 @@ struct probity_value_walk {
 
 struct probity_value_walk probity_value_walk_of(const struct probity_event *event);
 
-/* Returns 1 with the next value, or 0 after the last. All values after one that is truncated or of
- * an unknown type count as truncated. */
+/* Returns 1 with the next value, or 0 after the last. After a value that is truncated or of an
+ * unknown type, all values count as truncated. */
 int probity_value_walk_next(struct probity_value_walk *walk, struct probity_value_view *ret_view);
 
 /* Writes a value as text, truncated if it does not fit. Returns the end of the text, at most

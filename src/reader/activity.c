@@ -33,10 +33,10 @@ struct chunk_sample {
 };
 
 struct sample {
-    uint64_t at_ns; /* CLOCK_MONOTONIC; 0: none */
+    uint64_t at_ns; /* CLOCK_MONOTONIC; 0: no sample yet */
     struct chunk_sample *chunks;
     uint64_t serial_max;
-    uint64_t calls; /* in cells */
+    uint64_t calls; /* number of calls counted in cells */
 };
 
 struct probity_activity {
@@ -88,7 +88,8 @@ static void read_info(struct probity_activity *activity, int file, uint64_t byte
     probity_scan_release(&scan);
 }
 
-/* Without the trace, or if the file is a different one, its facts are unknown. */
+/* Reads the facts of the trace. They stay unknown without a trace, or if the file is a different
+ * one. */
 static void look_at_trace(struct probity_activity *activity)
 {
     struct stat status;
@@ -149,7 +150,7 @@ static uint64_t word_at(const struct probity_attach_chunk *chunk, uint32_t at)
     return __atomic_load_n(&chunk->words[at], __ATOMIC_RELAXED);
 }
 
-/* Words are stored in order, apart from a few holes. */
+/* Returns the number of used words: words are stored in order, apart from a few holes. */
 static uint32_t words_in_use(const struct probity_attach_chunk *chunk)
 {
     uint32_t low = 0, high = chunk->end;
@@ -207,7 +208,7 @@ static void sample_chunk(struct probity_activity *activity, uint64_t index)
         activity->now.serial_max = sample->serial;
 }
 
-/* `probity level --set mode=...` changes it. */
+/* Returns the current mode, which `probity level --set mode=...` may have changed. */
 static uint32_t mode_now(const struct probity_activity *activity)
 {
     const struct probity_spool_header *header = probity_attach_header(&activity->attach);
@@ -238,7 +239,7 @@ void probity_activity_sample(struct probity_activity *activity)
     facts->has_failed = __atomic_load_n(&header->failed, __ATOMIC_RELAXED) != 0;
 }
 
-/* Words stored between the two samples. */
+/* Returns the number of words stored between the two samples. */
 static uint64_t words_added(const struct probity_activity *activity)
 {
     uint32_t chunk_words = activity->attach.chunk_words;

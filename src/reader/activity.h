@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * activity.h: what a live spool shows about the recording of its program: start, mode and speed.
- * Read-only, and it does not disturb the program: the spool is examined twice. Never runs in a
- * traced program.
+ * Read-only, without effect on the program: examines the spool twice. Never runs in a traced
+ * program.
  */
 #ifndef PROBITY_READER_ACTIVITY_H
 #define PROBITY_READER_ACTIVITY_H
@@ -12,13 +12,13 @@
 struct probity_spools;
 struct probity_spools_entry;
 
-/* Facts about a recording. Everything comes from its program. */
+/* Facts about a recording. All come from its program. */
 struct probity_activity_facts {
     uint64_t begin_ns; /* CLOCK_REALTIME of the start, according to the trace; 0: unknown */
     uint32_t mode;     /* an enum probity_mode; 0: unknown */
     int is_profile;    /* profile mode, in which calls are counted instead of recorded */
     uint64_t threads;
-    uint64_t chunks, chunks_used; /* of all segments, as of the latest sample */
+    uint64_t chunks, chunks_used; /* sums of all segments, as of the latest sample */
     uint64_t dropped, stalls;
     int has_failed; /* the trace could not be written: recording has ended */
     const char *trace_path; /* NULL: unknown, or not the file that the program wrote */
@@ -28,17 +28,17 @@ struct probity_activity_facts {
 struct probity_activity;
 
 /* Opens the spool of an entry whose program is alive. Returns 0; PROBITY_ERROR_STATE if the spool
- * is gone; PROBITY_ERROR_MEMORY; otherwise as probity_attach_open(). */
+ * no longer exists; PROBITY_ERROR_MEMORY; or another error of probity_attach_open(). */
 int probity_activity_open(const struct probity_spools *spools,
                           const struct probity_spools_entry *entry,
                           struct probity_activity **ret_activity);
 
-/* Counts the words and records that are in the spool now. */
+/* Counts the words and records that are currently in the spool. */
 void probity_activity_sample(struct probity_activity *activity);
 
-/* Records per second between the last two samples: hits, scopes and other events; in profile mode
- * calls. Accurate to about one chunk of records per thread. Returns -1 if there are no two
- * samples. */
+/* Returns records per second between the last two samples: hits, scopes and other events; in
+ * profile mode calls. Accurate to about one chunk of records per thread. Returns -1 if there are
+ * not two samples yet. */
 double probity_activity_rate(const struct probity_activity *activity);
 
 const struct probity_activity_facts *probity_activity_facts(

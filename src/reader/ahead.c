@@ -22,7 +22,7 @@
 #include "probity.h"
 #include "reader/ahead_items.h"
 
-/* Together they fit into the second-level cache of a CPU. One holds the longest event. */
+/* All of them fit into the second-level cache of a CPU. One holds the longest event. */
 enum { BATCH_BYTES = 16384, BATCHES = 32, WAKE_FULL = 4, WAKE_FREE = 12 };
 
 /* An event that is not a hit, enter or leave of one word. Its payload follows. */
@@ -48,34 +48,34 @@ struct end_item {
 
 struct batch {
     size_t used;
-    uint64_t done, total; /* progress; total 0: no news */
+    uint64_t done, total; /* progress; total 0: none to report */
     uint8_t items[BATCH_BYTES];
 };
 
 struct probity_ahead {
-    /* Of both threads, under the lock. */
+    /* Used by both threads, under the lock. */
     pthread_mutex_t lock;
     pthread_cond_t has_full, has_free;
     unsigned full; /* batches that are full or being read */
     int wants_full, wants_free, is_stopping;
 
-    /* Of the second thread. */
+    /* Used by the second thread. */
     struct probity_merge *merge;
     uint64_t until_ns;
     /* Filled here and copied when full: the ring's cache lines were last used by the other CPU, so
-     * that stores of single words would have to wait for each line. */
+     * storing single words there would wait for each line. */
     struct batch filled;
     unsigned next_filled; /* index of the batch that it becomes */
     int is_over;          /* the batches are no longer read */
-    struct probity_ahead_room room; /* in the batch being filled */
+    struct probity_ahead_room room; /* room in the batch being filled */
     struct probity_ahead_places places;
 
-    /* Of the reader's thread. */
+    /* Used by the reader's thread. */
     pthread_t thread;
     _Alignas(64) const uint8_t *at;
     const uint8_t *end;
     unsigned next_read;
-    int is_reading; /* holds a batch */
+    int is_reading; /* the thread holds a batch */
     struct probity_ahead_facts facts;
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -143,7 +143,7 @@ static void pass_batch(struct probity_ahead *ahead, int is_last)
         begin_batch(ahead);
 }
 
-/* Returns room for an item; its head is filled in. */
+/* Returns room for an item, with its head filled in. */
 static void *put_item(struct probity_ahead *ahead, enum item_kind kind, size_t bytes)
 {
     probity_assert(bytes <= BATCH_BYTES);
@@ -231,7 +231,7 @@ static void put_event(struct probity_ahead *ahead, const struct probity_event *e
     item->cpu_ns = event->cpu_ns;
 }
 
-/* Most events take this way. */
+/* Writes most events. */
 static void put_hits(struct probity_ahead *ahead)
 {
     for (;;) {
@@ -423,7 +423,7 @@ static size_t next_run(struct probity_ahead *ahead, uint64_t end_ns, struct prob
 /* ---- Start and end -----------------------------------------------------------------------------
  */
 
-/* The merge's callbacks are called by the second thread. */
+/* Redirects the merge's callbacks, because the second thread calls them. */
 static void redirect(struct probity_ahead *ahead)
 {
     struct probity_merge *merge = ahead->merge;
@@ -502,7 +502,7 @@ static void stop(struct probity_ahead *ahead)
     pthread_cond_signal(&ahead->has_free);
     pthread_mutex_unlock(&ahead->lock);
     pthread_join(ahead->thread, NULL);
-    /* Unread items: the rest of the batch being read, and all others. */
+    /* Drop unread items: the rest of the batch being read, and all other batches. */
     drop_items(ahead->at, ahead->end);
     if (ahead->is_over)
         drop_items(ahead->filled.items, ahead->room.at);

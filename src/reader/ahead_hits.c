@@ -2,8 +2,8 @@
  *
  * ahead_hits.c: the fast path of reading ahead, and of runs: unpacks hits, enters and leaves of one
  * word directly into a batch, and switches between open blocks. probity_merge_next() does
- * everything else; the results are the same as if it did all. Runs in the second thread, if there
- * is one.
+ * everything else. The results are the same as if it did everything. Runs in the second thread, if
+ * there is one.
  */
 #include "base/assert.h"
 #include "base/ticks.h"
@@ -14,17 +14,17 @@ struct cursor {
     struct probity_open_block *block;
     const uint8_t *at, *end;
     uint64_t tick, previous, cpu_ns;
-    uint64_t cpu_tick; /* at which its CPU time, less the time off the CPU, would begin */
+    uint64_t cpu_tick; /* the tick at which its CPU time, less the time off the CPU, would begin */
     struct probity_clock_line line;
-    uint64_t changes; /* of the trace's names, + 1 */
+    uint64_t changes; /* changes: of the trace's names, + 1 */
     uint32_t trace;
     uint16_t run;
 };
 
-/* Events to take. */
+/* Which events to take. */
 struct span {
     uint64_t from_ns, end_ns;
-    uint64_t bound; /* key at which another block may come first */
+    uint64_t bound; /* key from which on another block may come first */
 };
 
 uint16_t probity_ahead_put_run(struct probity_ahead_places *places,
@@ -125,7 +125,7 @@ static inline uint64_t cpu_ns_at(const struct probity_open_block *block, uint64_
 }
 
 /* Unpacks a delta, and the code if it is not the expected one. Returns the end of their bytes, or
- * NULL if there is something else. */
+ * NULL if they do not have this form. */
 static inline const uint8_t *unpack_numbers(const uint8_t *at, const uint8_t *end,
                                             uint64_t *ret_delta, uint64_t *code)
 {
@@ -137,7 +137,7 @@ static inline const uint8_t *unpack_numbers(const uint8_t *at, const uint8_t *en
     return at != NULL && (*ret_delta & 1) ? probity_varint_get(at, end, code) : at;
 }
 
-/* Unpacks a hit. Returns the end of its bytes, or NULL if it is something else. */
+/* Unpacks a hit. Returns the end of its bytes, or NULL if it is not a hit of this form. */
 static inline const uint8_t *unpack(const struct cursor *cursor, uint64_t expected,
                                     uint64_t *ret_tick, uint64_t *ret_code)
 {
@@ -182,7 +182,7 @@ static inline void put_hit(struct probity_ahead_places *places, struct probity_a
     room->at += sizeof *item;
 }
 
-/* Sets the next record of the block, which comes after one of another block. */
+/* Stores the next record of the block, which comes after a record of another block. */
 static void keep_record(struct cursor *cursor, uint64_t tick, uint64_t code)
 {
     struct probity_open_block *block = cursor->block;
@@ -207,8 +207,8 @@ static int is_in_span(const struct probity_clock_line *line, const struct span *
            (line->base_ns >= span->from_ns && last_ns < span->end_ns);
 }
 
-/* The end of the ticks, from the current one on, at which a hit needs no check: it is the next
- * event, and in the span. 0: each is checked. */
+/* Returns the end of the ticks, from the current one on, in which a hit needs no check, since it is
+ * the next event and in the span. 0: each hit is checked. */
 static uint64_t unchecked_end(const struct cursor *cursor, const struct probity_merge *merge,
                               const struct span *span)
 {
@@ -277,8 +277,8 @@ static inline enum stop put_block(struct cursor *cursor, struct probity_merge *m
     return stop;
 }
 
-/* Switches to the next block, after the current block's next hit. Returns 1
- * once its first hit is written; 0 leaves it to the merge. */
+/* Switches to the next block, after the next hit of the current block. Returns 1 when the first hit
+ * of the new block is written; 0 if this is left to the merge. */
 static int change_block(struct cursor *cursor, struct probity_merge *merge,
                         struct probity_ahead_places *places, struct probity_ahead_room *room,
                         const struct span *span, uint64_t key)

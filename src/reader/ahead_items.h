@@ -31,15 +31,15 @@ struct probity_ahead_run {
     uint8_t cpu_known, wall_known, late, unused;
 };
 
-/* The places to which items refer, as the second thread has filled them. */
+/* The places that items refer to, as filled by the second thread. */
 struct probity_ahead_places {
     struct {
-        uint64_t key, changes; /* of the trace's names, + 1 */
+        uint64_t key, changes; /* changes: of the trace's names, + 1 */
     } codes[PROBITY_AHEAD_CODES];
     uint64_t runs[PROBITY_AHEAD_RUNS]; /* serials of blocks */
 };
 
-/* What the items so far have stored, for their reader. */
+/* The facts stored by the items so far, for the reader of the items. */
 struct probity_ahead_facts {
     struct probity_event event;
     uint32_t run; /* place of the event's run; UINT32_MAX: none */
@@ -48,12 +48,12 @@ struct probity_ahead_facts {
     struct probity_ahead_run runs[PROBITY_AHEAD_RUNS];
 };
 
-/* Part of a batch. */
+/* The free part of a batch. */
 struct probity_ahead_room {
     uint8_t *at, *end;
 };
 
-/* Returns room for an item, of a multiple of 8 bytes; `end` is not checked. */
+/* Returns room for an item whose size is a multiple of 8 bytes. Does not check `end`. */
 static inline void *probity_ahead_put(struct probity_ahead_room *room, enum item_kind kind,
                                       size_t bytes)
 {
@@ -64,12 +64,12 @@ static inline void *probity_ahead_put(struct probity_ahead_room *room, enum item
     return item;
 }
 
-/* Returns the place of the block's run; if it is not there, stores it first. */
+/* Returns the place of the block's run, which it stores first if necessary. */
 uint16_t probity_ahead_put_run(struct probity_ahead_places *places,
                                struct probity_ahead_room *room,
                                const struct probity_open_block *block);
 
-/* Traces have few codes, mostly small ones. */
+/* Returns the place of a code. Traces have few codes, mostly small ones. */
 static inline uint32_t probity_ahead_place_of(uint32_t trace, uint64_t code)
 {
     return (uint32_t)(code + 64 * trace) % PROBITY_AHEAD_CODES;
@@ -80,12 +80,12 @@ static inline uint64_t probity_ahead_key_of(uint32_t trace, uint64_t code)
     return code << 16 | trace;
 }
 
-/* Stores the code of a hit in its place, which it returns. */
+/* Stores the code of a hit in its place. Returns the place. */
 uint32_t probity_ahead_put_new_code(struct probity_ahead_places *places,
                                     struct probity_ahead_room *room, struct probity_trace *trace,
                                     uint64_t code);
 
-/* Returns the place of the code of a hit; if it is not there, stores it first. */
+/* Returns the place of the code of a hit, which it stores first if necessary. */
 static inline uint32_t probity_ahead_put_code(struct probity_ahead_places *places,
                                               struct probity_ahead_room *room,
                                               struct probity_trace *trace, uint64_t code)
@@ -105,7 +105,7 @@ enum {
                                     sizeof(struct probity_ahead_run)
 };
 
-/* Unpacks the events after the one returned by the merge into `room`, as long as they are in
+/* Unpacks the events that follow the one returned by the merge into `room`, as long as they are in
  * open blocks, of one word, and before end_ns in wall time. The merge continues after them. */
 void probity_ahead_hits(struct probity_merge *merge, struct probity_ahead_places *places,
                         uint64_t end_ns, struct probity_ahead_room *room);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * align.c: the polygon of all lines, each of which is a point (value at the beginning, value at
- * the end), is intersected with the half-plane of each bound. Before that, the bounds are reduced
- * to their convex hulls: a line below all corners of the lower hull of the upper bounds is below
- * all upper bounds.
+ * align.c: intersects the polygon of all lines with the half-plane of each bound. A line is a
+ * point: (value at the beginning, value at the end). Before that, the bounds are reduced to their
+ * convex hulls: a line below all corners of the lower hull of the upper bounds is below all upper
+ * bounds.
  */
 #include "reader/align.h"
 
@@ -32,7 +32,7 @@ static int is_corner(const struct probity_align_point *a, const struct probity_a
     return side * ((b->y - a->y) * (c->x - a->x) - (c->y - a->y) * (b->x - a->x)) < 0;
 }
 
-/* Keeps the lower hull (side 1) or the upper one (side -1). */
+/* Keeps only the lower hull (side 1) or the upper hull (side -1). */
 static size_t keep_hull(struct probity_align_point *points, size_t count, double side)
 {
     size_t kept = 0;
@@ -72,7 +72,7 @@ struct half_plane {
 };
 
 struct polygon {
-    struct corner *corners, *cut; /* cut: room for the next one */
+    struct corner *corners, *cut; /* cut: room for the next polygon */
     size_t count, room;
 };
 
@@ -81,7 +81,8 @@ static double excess(const struct half_plane *plane, const struct corner *corner
     return corner->at[0] * plane->weight[0] + corner->at[1] * plane->weight[1] - plane->most;
 }
 
-/* Each cut adds at most one corner, except that rounding may make a tiny polygon not convex. */
+/* Cuts a polygon. Each cut adds at most one corner, except that rounding may make a tiny polygon
+ * not convex. */
 static void cut_polygon(struct polygon *polygon, const struct half_plane *plane)
 {
     struct corner *cut = polygon->cut;
@@ -104,7 +105,7 @@ static void cut_polygon(struct polygon *polygon, const struct half_plane *plane)
     polygon->count = count;
 }
 
-/* sign 1: upper bounds; -1: lower ones. */
+/* Cuts by bounds. sign 1: upper bounds; -1: lower bounds. */
 static void cut_by(struct polygon *polygon, const struct probity_align_point *points, size_t count,
                    double span, double sign)
 {
@@ -115,8 +116,8 @@ static void cut_by(struct polygon *polygon, const struct probity_align_point *po
     }
 }
 
-/* A polygon of all lines that may satisfy the bounds: with the largest slope, a bound at any time
- * limits the values at both ends. */
+/* Begins with a polygon of all lines that may satisfy the bounds: with the largest slope, a bound
+ * at any time limits the values at both ends. */
 static void start_polygon(struct polygon *polygon, const struct probity_align_bounds *bounds,
                           double change_max)
 {
@@ -137,7 +138,8 @@ static void start_polygon(struct polygon *polygon, const struct probity_align_bo
     cut_polygon(polygon, &planes[1]);
 }
 
-/* The mean of those corners that are extreme at one of the ends, which is within the polygon. */
+/* Computes the mean of the corners that are extreme at one of the ends, which is within the
+ * polygon. */
 static void conclude(const struct polygon *polygon, double span, struct probity_align_fit *ret_fit)
 {
     struct corner sum = {{0, 0}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bundle.c: reads and makes the table of a bundle. Members are not read here: each is verified by
+ * bundle.c: reads and writes the table of a bundle. Members are not read here: each is verified by
  * its own checksums.
  */
 #include "reader/bundle.h"
@@ -18,7 +18,7 @@
 
 enum {
     HEADER_BYTES = 40,
-    ENTRY_BYTES = 24, /* and the name */
+    ENTRY_BYTES = 24, /* followed by the name */
     MAJOR = 1,
     ALIGNMENT = 8,
     TABLE_BYTES_MAX = PROBITY_BUNDLE_MEMBERS_MAX *
@@ -55,7 +55,7 @@ static int damaged(struct probity_bundle *bundle, const char *why)
     return PROBITY_ERROR_DAMAGED;
 }
 
-/* Sets the table, of *ret_bytes, and the number of members. */
+/* Reads the table, of *ret_bytes, and the number of members. */
 static int read_table(struct probity_bundle *bundle, uint64_t *ret_bytes, uint64_t *ret_end)
 {
     uint8_t header[HEADER_BYTES];
@@ -90,8 +90,8 @@ static int read_table(struct probity_bundle *bundle, uint64_t *ret_bytes, uint64
     return 0;
 }
 
-/* Takes one entry of the table, at *at, and moves *at to the next one. The name gets its zero from
- * the padding, of which there is at least one byte. */
+/* Takes the entry of the table at *at, and moves *at to the next entry. The name is terminated by
+ * its padding, which is at least one byte. */
 static int take_entry(struct probity_bundle *bundle, size_t number, uint64_t bytes, uint64_t *at)
 {
     struct probity_bundle_member *member = &bundle->members[number];
@@ -152,7 +152,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* A second member of one name could not be opened. */
+/* Rejects duplicate names: the second member could not be opened. */
 static int check_names(struct probity_bundle *bundle)
 {
     const char **names = calloc(bundle->count, sizeof *names);
@@ -171,7 +171,7 @@ static int check_names(struct probity_bundle *bundle)
     return error;
 }
 
-/* For one member, names need not be unique: the first is opened. */
+/* Opens a bundle. To open one member, names need not be unique: the first match is opened. */
 static int open_bundle(const char *path, int checks_names, struct probity_bundle *ret_bundle)
 {
     struct probity_bundle bundle = {.file = -1};

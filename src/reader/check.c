@@ -23,7 +23,7 @@
 #include "reader/threads.h"
 #include "spool/layout.h"
 
-/* End of a thread's latest block, by slot. */
+/* The end of a thread's latest block, by slot. */
 struct thread_place {
     uint64_t chunk;
     uint32_t end_word;
@@ -32,7 +32,7 @@ struct thread_place {
 struct check {
     struct probity_check_result result;
     const struct probity_check_listener *listener;
-    uint64_t offset; /* of the current block */
+    uint64_t offset; /* that of the current block */
     struct probity_threads_seen threads;
     struct thread_place *places;
     uint32_t place_capacity;
@@ -41,7 +41,7 @@ struct check {
     struct probity_check_names names;
     uint64_t rate;
     int has_info, has_end;
-    int declares_all; /* according to its version */
+    int declares_all; /* the version requires that all sites and formats are declared */
 };
 
 static void fault(struct check *check, const char *format, ...)
@@ -59,8 +59,8 @@ static void fault(struct check *check, const char *format, ...)
     check->listener->report(check->listener->context, check->offset, text);
 }
 
-/* Each word of a chunk appears once, in order. A late block fills a hole that was skipped
- * before. */
+/* Checks that each word of a chunk appears once, in order. A late block fills a hole that was
+ * skipped before. */
 static int check_words(struct check *check, const struct probity_data *data)
 {
     uint32_t slot;
@@ -89,7 +89,7 @@ static int check_words(struct check *check, const struct probity_data *data)
     return 0;
 }
 
-/* Number, line, and three texts with their lengths; more may follow. */
+/* Whether it has number, line, and three texts with their lengths; more may follow. */
 static int is_site_whole(const struct probity_record *record)
 {
     size_t at = 8;
@@ -102,7 +102,7 @@ static int is_site_whole(const struct probity_record *record)
     return at <= record->payload_bytes;
 }
 
-/* Size of the fields of a kind, before its values. */
+/* Returns the size of the fields of a kind, before its values. */
 static size_t fixed_bytes(uint64_t kind)
 {
     static const uint8_t bytes[PROBITY_EVENT_SITES_SWITCHED + 1] = {
@@ -186,7 +186,7 @@ static int check_data(struct check *check, const struct probity_scan_item *item)
     return error != 0 ? error : check_words(check, &data);
 }
 
-/* Totals never decrease, and the count of records matches the preceding blocks. */
+/* Checks that totals never decrease, and that the count of records matches the preceding blocks. */
 static void check_totals(struct check *check, const struct probity_totals *now)
 {
     const struct probity_totals *before = &check->totals;
@@ -222,7 +222,8 @@ static void check_sync(struct check *check, const struct probity_scan_item *item
         check->has_end = 1;
 }
 
-/* Rows must fill the block. Their values come from a running program and cannot be checked. */
+/* Checks that the rows fill the block. Their values come from a running program and cannot be
+ * checked. */
 static int check_profile(struct check *check, const struct probity_scan_item *item)
 {
     const uint8_t *at = item->payload, *end = at + item->header.payload_bytes;
@@ -382,11 +383,11 @@ static void report_name(void *context, uint64_t offset, const char *text)
     fault(check, "%s", text);
 }
 
-/* Only if nothing is missing: in a trace that has lost records, or is still being written, these
- * may be declarations. */
+/* Checks names only if nothing is missing: in a trace that has lost records or is still being
+ * written, these may be declarations. */
 static void check_names(struct check *check)
 {
-    enum { SLACK_NS = 1000 }; /* far more than a reading may precede earlier instructions */
+    enum { SLACK_NS = 1000 }; /* far more than a clock may be read early */
     const struct probity_totals *totals = &check->totals;
 
     if (check->has_end && check->result.faults == 0 && check->result.cut_bytes == 0 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_names.c: for each number of a site or format, the earliest declaration and the earliest
- * use. Blocks are not in time order, so both are compared at the end.
+ * check_names.c: finds, for each number of a site or format, the earliest declaration and the
+ * earliest use. Blocks are not in time order, so the two are compared at the end.
  */
 #include "reader/check_names.h"
 
@@ -16,7 +16,7 @@
 
 struct probity_check_name {
     uint64_t declared, used; /* ticks */
-    uint64_t offset;         /* of the block of the earliest use */
+    uint64_t offset;         /* offset of the block with the earliest use */
     int is_declared, is_used;
 };
 
@@ -72,7 +72,7 @@ static int use_format(struct probity_check_names *names, const uint8_t *at, uint
     return number != 0 ? use(&names->formats, number, tick, offset) : 0;
 }
 
-/* A function has two sites. */
+/* Takes a declaration. A function has two sites. */
 static int take_declaration(struct probity_check_names *names, const struct probity_record *record)
 {
     uint32_t number = probity_get_u32(record->payload);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * clockmap.c: anchors and the lines between them. Pure memory.
+ * clockmap.c: stores anchors, and computes the lines between them. No I/O.
  */
 #include "reader/clockmap.h"
 
@@ -12,7 +12,7 @@
 #include "probity.h"
 
 #define STEP_NS INT64_C(10000000) /* the format's limit between slewing and setting */
-#define JOIN_NS INT64_C(1000000)  /* closer anchors of two traces give too inexact a rate */
+#define JOIN_NS INT64_C(1000000)  /* if anchors of two traces are closer, the rate is too inexact */
 
 /* Whether CLOCK_REALTIME was set between two anchors. */
 static int is_step(const struct probity_anchor *a, const struct probity_anchor *b)
@@ -64,7 +64,8 @@ static int compare_ticks(const void *left, const void *right)
     return a->ticks < b->ticks ? -1 : a->ticks > b->ticks;
 }
 
-/* Whether an anchor of another trace adds information, as it does if the clock was set. */
+/* Whether an anchor of another trace adds information, as it does if the clock was set in
+ * between. */
 static int is_worth_joining(const struct probity_clockmap *map, const struct probity_anchor *anchor)
 {
     if (map->count == 0)
@@ -76,7 +77,7 @@ static int is_worth_joining(const struct probity_clockmap *map, const struct pro
     return step_ns > STEP_NS || step_ns < -STEP_NS || (passed_ns >= JOIN_NS && apart_ns >= 0);
 }
 
-/* The two anchors, one in each map, that are nearest to each other. */
+/* Finds the two anchors, one in each map, that are nearest to each other. */
 static void find_nearest(const struct probity_clockmap *a, const struct probity_clockmap *b,
                          size_t *ret_a, size_t *ret_b)
 {
@@ -97,7 +98,7 @@ static void find_nearest(const struct probity_clockmap *a, const struct probity_
     }
 }
 
-/* Mean rate of RAW, in ns per tick × 2^32. */
+/* Returns the mean rate of RAW, in ns per tick × 2^32. */
 static uint64_t raw_rate(const struct probity_clockmap *map, uint64_t nominal_rate)
 {
     const struct probity_anchor *first = &map->anchors[0], *last = &map->anchors[map->count - 1];
@@ -109,9 +110,9 @@ static uint64_t raw_rate(const struct probity_clockmap *map, uint64_t nominal_ra
                       (last->ticks - first->ticks));
 }
 
-/* Offset of CLOCK_MONOTONIC of `source` from that of `first`, modulo 2^64: each time namespace
- * adds an offset to it and to RAW, which advances with the ticks. 0 if it may be an error of the
- * clocks. */
+/* Returns the offset of CLOCK_MONOTONIC of `source` from that of `first`, modulo 2^64: each time
+ * namespace adds an offset to it and to RAW, which advances with the ticks. Returns 0 if the
+ * difference may be an error of the clocks. */
 static uint64_t namespace_offset(const struct probity_clockmap *first, uint64_t nominal_rate,
                                  const struct probity_clockmap *source)
 {
@@ -181,8 +182,8 @@ void probity_clockmap_release(struct probity_clockmap *map)
     map->count = map->capacity = 0;
 }
 
-/* The line through anchors a and b, rounded so that it is exact below 2^32 ticks. If the clock was
- * set in between, it starts at a with the rate of CLOCK_MONOTONIC. */
+/* Sets the line through anchors a and b, rounded so that it is exact below 2^32 ticks. If the clock
+ * was set in between, it starts at a with the rate of CLOCK_MONOTONIC. */
 static void line_through(struct probity_clock_line *line, const struct probity_anchor *a,
                          const struct probity_anchor *b)
 {
@@ -197,7 +198,7 @@ static void line_through(struct probity_clock_line *line, const struct probity_a
     line->fraction = (uint64_t)((rest + ticks - 1) / ticks);
 }
 
-/* `ticks` before the first anchor, rounded down like all others. */
+/* Returns the time `ticks` before the first anchor, rounded down like all other times. */
 static uint64_t wall_before(const struct probity_clockmap *map, uint64_t ticks)
 {
     const struct probity_anchor *a = &map->anchors[0], *b = a + 1;
@@ -234,7 +235,7 @@ uint64_t probity_clockmap_seek(struct probity_clockmap *map, uint64_t tick)
     } else if (low + 1 < map->count) {
         line_through(line, &anchors[low], &anchors[low + 1]);
     } else {
-        /* After the last anchor, the line of the nearest pair continues; after a step, it starts at
+        /* After the last anchor, continue the line of the last two anchors; after a step, start at
          * the later anchor. */
         line_through(line, &anchors[low - 1], &anchors[low]);
         first = is_step(&anchors[low - 1], &anchors[low]) ? low : low - 1;

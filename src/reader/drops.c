@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * drops.c: intervals in which records were dropped, merged with their nearest neighbors.
+ * drops.c: stores intervals in which records were dropped, and merges neighbors.
  */
 #include "reader/drops.h"
 
@@ -59,7 +59,7 @@ static int add(struct probity_drops *drops, struct probity_trace_drop drop)
     return 0;
 }
 
-/* Ignores a clock that was set back, and a lower count from a damaged SYNC. */
+/* Ignores times of a clock that was set back, and a lower count from a damaged SYNC. */
 int probity_drops_see(struct probity_drops *drops, uint64_t realtime_ns,
                       const struct probity_totals *totals)
 {

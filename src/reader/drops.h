@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * drops.h: intervals in which records were dropped: between two SYNCs of which the later one counts
- * more drops. Neighbors are merged, so that memory is bounded.
+ * drops.h: intervals in which records were dropped: each is between two SYNCs, of which the second
+ * has a higher count of drops. Neighbors are merged, so that memory is bounded.
  */
 #ifndef PROBITY_READER_DROPS_H
 #define PROBITY_READER_DROPS_H
@@ -17,7 +17,7 @@ enum { PROBITY_DROPS_MAX = 1024 };
 struct probity_drops {
     struct probity_trace_drop *items; /* in time order, not adjacent */
     size_t count, capacity;
-    uint64_t dropped; /* so far */
+    uint64_t dropped; /* count so far */
     uint64_t seen_ns; /* CLOCK_REALTIME of that count; 0: unknown */
 };
 

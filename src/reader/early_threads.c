@@ -15,7 +15,7 @@ struct early_thread {
     uint32_t trace;
 };
 
-/* Threads that began at the same time keep the order of trace and index. */
+/* Compares by time. Threads that began at the same time keep the order of trace and index. */
 static int compare_early(const void *left, const void *right)
 {
     const struct early_thread *a = left, *b = right;
@@ -34,7 +34,7 @@ static int compare_numbers(const void *left, const void *right)
     return a->thread->thread < b->thread->thread ? -1 : a->thread->thread > b->thread->thread;
 }
 
-/* `early` is sorted by number. */
+/* Finds a thread by number. `early` is sorted by number. */
 static struct early_thread *find_number(struct early_thread *early, size_t count, uint32_t number)
 {
     size_t low = 0, high = count;
@@ -49,8 +49,8 @@ static struct early_thread *find_number(struct early_thread *early, size_t count
     return low < count && early[low].thread->thread == number ? &early[low] : NULL;
 }
 
-/* A thread may have states before its first record. The keys are ticks, until they become times of
- * the merge. */
+/* Also considers thread states, since a thread may have some before its first record. The keys are
+ * ticks until they are converted to times of the merge. */
 static void begin_with_states(const struct probity_trace *trace, struct early_thread *early,
                               size_t count)
 {

@@ -16,7 +16,7 @@
  * PROBITY_ERROR_FORMAT if it is not a regular file. */
 int probity_file_open(const char *path, int *ret_file);
 
-/* Returns the file's size now, or PROBITY_ERROR_READ with errno set. */
+/* Returns the current size of the file, or PROBITY_ERROR_READ with errno set. */
 int64_t probity_file_size(int file);
 
 /* Whether nothing was written to the trace after its start (doc/trace-format.md, "Start"),
@@ -27,8 +27,8 @@ int probity_file_is_only_begun(int file, const struct probity_info *info);
  * read, or PROBITY_ERROR_READ with errno set. */
 ssize_t probity_file_read(int file, void *bytes, size_t count, uint64_t offset);
 
-/* The first offset from `offset` on that is not in a hole of the file, as far as the file system
- * reports; INT64_MAX if there is none. */
+/* Returns the first offset from `offset` on that is not in a hole of the file, as far as the file
+ * system reports holes; INT64_MAX if there is none. */
 uint64_t probity_file_data(int file, uint64_t offset);
 
 #endif

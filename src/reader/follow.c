@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * follow.c: reads a trace while its program is writing it. The scan cursor stops at the size that
- * the spool has committed, so that it never reads a partial block; events in the file that are
- * older than the latest watermark, of the file or of the spool, are returned. The rest of the spool
+ * the spool has committed, so that it never reads a partial block. Events in the file that are
+ * older than the latest watermark (of the file or of the spool) are returned. The tail of the spool
  * is read only after its program has ended.
  */
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static uint64_t now_ns(void)
 }
 
 /* Reopens the spool for writing, except in the program itself, whose lock would be released by
- * closing it, and except another user's spool, which is read-only: lines then appear later. */
+ * closing it, and except for another user's spool, which is read-only. Lines then appear later. */
 static void open_hint(struct probity_trace *trace)
 {
     const struct probity_spool_header *header = probity_attach_header(&trace->rest.attach);
@@ -64,7 +64,7 @@ static void hint(struct probity_trace *trace)
     probity_os_wake_shared(&probity_attach_header(&trace->rest.attach)->wake, 1);
 }
 
-/* Drops the late blocks before the scan cursor, which have been returned; the cursor will reach the
+/* Drops the late blocks before the scan cursor, which have been returned; the cursor will find the
  * others again. */
 static void keep_extras_ahead(struct probity_trace *trace)
 {
@@ -108,7 +108,7 @@ int probity_trace_conclude(struct probity_trace *trace)
         trace->is_followed = 0;
         return 0;
     }
-    /* Another process that is recovering the spool holds its lock. */
+    /* Another process is recovering the spool, and holds its lock. */
     if (trace->scan.size > trace->rest.header.committed)
         trace->scan.size = trace->rest.header.committed;
     return PROBITY_READER_WAITS;
@@ -118,7 +118,7 @@ int probity_trace_follow_on(struct probity_trace *trace)
 {
     const struct probity_attach *attach = &trace->rest.attach;
     const struct probity_spool_header *header = probity_attach_header(attach);
-    /* Checks first whether the program is alive: if not, everything that it wrote is visible
+    /* Check first whether the program is alive: if not, everything that it wrote is visible
      * afterwards. */
     int is_alive = probity_attach_is_alive(attach);
     uint64_t watermark = __atomic_load_n(&header->watermark, __ATOMIC_ACQUIRE);
@@ -136,7 +136,7 @@ int probity_trace_follow_on(struct probity_trace *trace)
     }
     if (!is_alive)
         return probity_trace_conclude(trace);
-    /* Records after the watermark of the last SYNC, which may be the final one. */
+    /* There may be records after the watermark of the last SYNC, which may be the final one. */
     if (watermark > trace->safe_tick && !trace->is_settled)
         trace->safe_tick = watermark;
     hint(trace);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * functions.c: declarations of functions and formats, copied from untrusted bytes. Memory is
- * bounded by the declarations in the trace. Works in memory, for the reader's thread only.
+ * bounded by the declarations in the trace. No I/O; for the reader's thread only.
  */
 #include "reader/functions.h"
 
@@ -25,7 +25,7 @@ struct probity_function_item {
     char *name, *signature; /* demangled, or NULL */
     char *file;             /* located, or NULL */
     const struct probity_text *executable;
-    uint64_t address; /* in its object; valid if has_address */
+    uint64_t address; /* address in its object; valid if has_address */
     int has_address;
     char texts[];
 };
@@ -43,7 +43,7 @@ int probity_function_is_whole(const uint8_t *payload, size_t bytes)
             return 0;
         at += 2 + (size_t)probity_get_u16(payload + at);
     }
-    /* The highest number is invalid: the leave would have none. */
+    /* The highest number is invalid: there would be none for the leave. */
     return at <= bytes && probity_get_u32(payload) != UINT32_MAX;
 }
 
@@ -74,7 +74,7 @@ static const uint8_t *take_text(const uint8_t *at, char **to, const char **ret_t
     return at + 2 + length;
 }
 
-/* The signature is the symbol, which is longer than a name may be. */
+/* Demangles the symbol, which is stored as the signature, since it may be longer than a name. */
 static void demangle(struct probity_function_item *item)
 {
     if (probity_functions_demangle == NULL)
@@ -88,7 +88,8 @@ static void demangle(struct probity_function_item *item)
     item->function.is_cxx = 1;
 }
 
-/* A path may contain any byte but zero; text from a trace may contain that too. */
+/* Finds the source place. A path may contain any byte except zero, but text from a trace may
+ * contain zeros. */
 static void locate(struct probity_function_item *item)
 {
     const struct probity_text *executable = item->executable;
@@ -177,7 +178,7 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
 /* ---- Formats -----------------------------------------------------------------------------------
  */
 
-/* Followed by its values and their texts. */
+/* A format, followed by its values and their texts. */
 struct format_item {
     struct probity_link link;
     struct probity_format format;
@@ -207,7 +208,7 @@ static struct format_item *copy_format(const uint8_t *payload, size_t bytes)
 
 void probity_function_set_least(const struct probity_function *function)
 {
-    /* Each is in an item that this file has allocated. */
+    /* All names are in items that this file has allocated. */
     if (function != NULL)
         __atomic_store_n(&((struct probity_function *)(uintptr_t)function)->is_least, 1,
                          __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * functions.h: the functions and formats that a trace has declared so far. Addresses of returned
- * items are stable until release. The first complete declaration of a number counts.
+ * items are stable until release. Only the first complete declaration of a number counts.
  */
 #ifndef PROBITY_READER_FUNCTIONS_H
 #define PROBITY_READER_FUNCTIONS_H
@@ -20,18 +20,18 @@ struct probity_functions {
     struct probity_function_item *list; /* all functions, latest first */
     struct probity_hashtable formats;   /* by number */
     /* Receives a new function, for which probity_function_complete() must be called before it is
-     * used; NULL: that is called immediately. */
+     * used. NULL: it is called immediately. */
     void (*declared)(void *context, struct probity_function_item *item);
     void *context;
 };
 
-/* Makes a symbol readable: returns a function's signature and sets its name, both malloc'ed, or
- * returns NULL. The tool sets it; NULL: symbols stay as they are. */
+/* Demangles a symbol: returns a function's signature and sets its name, both malloc'ed, or returns
+ * NULL. Set by the tool; NULL: symbols stay as they are. */
 extern char *(*probity_functions_demangle)(const char *symbol, char **ret_name);
 
 /* Finds where a function without a macro is defined, by its object, its symbol and its address in
- * that file: returns the source file, malloc'ed, and its line, or NULL. The tool sets it; NULL:
- * such functions have the places given in their trace. */
+ * that file. Returns the source file, malloc'ed, and its line, or NULL. Set by the tool; NULL: such
+ * functions have the places given in their trace. */
 extern char *(*probity_functions_locate)(const char *object, const char *symbol, uint64_t address,
                                          uint32_t *ret_line);
 
@@ -42,14 +42,14 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
                               uint32_t trace, const struct probity_text *executable,
                               const uint8_t *payload, size_t bytes);
 
-/* Makes the symbol of a function readable and finds its place, with the two functions above. */
+/* Demangles the symbol of a function and finds its place, with the two functions above. */
 void probity_function_complete(struct probity_function_item *item);
 
-/* The same for an event FORMAT. */
+/* Takes the payload of an event FORMAT. Returns the same. */
 int probity_functions_declare_format(struct probity_functions *functions, const uint8_t *payload,
                                      size_t bytes);
 
-/* The kind of a hit of one of the function's two sites. */
+/* Returns the kind of a hit of one of the function's two sites. */
 static inline uint32_t probity_function_event(const struct probity_function *function,
                                               uint32_t site)
 {
@@ -58,10 +58,10 @@ static inline uint32_t probity_function_event(const struct probity_function *fun
                                         : PROBITY_EVENT_ENTER;
 }
 
-/* Sets is_least of a function that was declared; NULL: does nothing. */
+/* Sets is_least of a function if it was declared. NULL: does nothing. */
 void probity_function_set_least(const struct probity_function *function);
 
-/* NULL if it is not declared. */
+/* Returns NULL if the format is not declared. */
 const struct probity_format *
 probity_functions_format(const struct probity_functions *functions, uint32_t number);
 
@@ -69,7 +69,7 @@ probity_functions_format(const struct probity_functions *functions, uint32_t num
 int probity_function_is_whole(const uint8_t *payload, size_t bytes);
 int probity_format_is_whole(const uint8_t *payload, size_t bytes);
 
-/* Functions that were entered in a table of names become invalid. */
+/* Invalidates functions that were entered in a table of names. */
 void probity_functions_release(struct probity_functions *functions);
 
 #endif

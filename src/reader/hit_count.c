@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hit_count.c: counts hits for `info`. Works in memory; runs only in the tool.
+ * hit_count.c: counts hits for `info`. No I/O; runs only in the tool.
  */
 #include "reader/hit_count.h"
 
@@ -32,7 +32,7 @@ static struct probity_thread_facts *thread_at(struct probity_hit_count *tally, u
     return &tally->threads[slot];
 }
 
-/* A later name replaces the earlier one. */
+/* Takes a name, which replaces an earlier one. */
 static int take_name(struct probity_thread_facts *thread, const struct probity_record *record)
 {
     char *name = strndup((const char *)record->payload, record->payload_bytes);
@@ -70,7 +70,7 @@ static void take_hit(struct probity_hit_count *tally, struct probity_thread_fact
 }
 
 /* Whether this is the first such decision on the site: a function that was switched on again may be
- * only counted once more. */
+ * demoted to counting a second time. */
 static int is_first(struct probity_hit_count *tally, const struct probity_budget_event *event)
 {
     uint8_t bit = (uint8_t)(1u << event->what);
@@ -105,7 +105,7 @@ static int take_budget(struct probity_hit_count *tally, const struct probity_rec
 /* Counts sites that are switched off for the first time. */
 static int take_switched(struct probity_hit_count *tally, const struct probity_record *record)
 {
-    enum { BIT_OFF = 1 << 7 }; /* no decision of a budget */
+    enum { BIT_OFF = 1 << 7 }; /* not used for decisions of a budget */
 
     if (record->payload_bytes < 8 || probity_get_u32(record->payload) != 0)
         return 0;
@@ -153,7 +153,7 @@ static int take_event(struct probity_hit_count *tally, struct probity_thread_fac
         tally->hits++;
         thread->hits++;
         break;
-    case PROBITY_EVENT_CHECKPOINT: /* with a tick it opens a scope */
+    case PROBITY_EVENT_CHECKPOINT: /* if it has a tick, it opens a scope */
         tally->enters += record->payload_bytes >= 16 && probity_get_u64(record->payload + 8) != 0;
         break;
     default: return 0;
@@ -162,8 +162,8 @@ static int take_event(struct probity_hit_count *tally, struct probity_thread_fac
     return 0;
 }
 
-/* Without events and without functions among the sites: decodes only up to the first hit, for the
- * span.
+/* For a block without events, if no site is a function: decodes only the first record, for its
+ * tick.
  */
 static void skim(struct probity_hit_count *tally, struct probity_thread_facts *thread,
                  const struct probity_data *data, struct probity_unpacker *unpacker)

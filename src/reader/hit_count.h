@@ -20,16 +20,16 @@ struct probity_hit_count {
     struct probity_thread_facts *threads; /* by slot */
     size_t count;
     uint32_t capacity;
-    uint64_t hits, enters;         /* enters: of scopes */
-    uint64_t switched_sites; /* that were switched off */
-    uint64_t counted_functions, removed_functions, counted_hits; /* by PROBITY_BUDGET */
-    uint8_t *decided; /* of each site, bits of enum probity_budget_what seen so far; NULL: none */
-    struct probity_budget_event budget; /* the last one about the whole program; what 0: none */
+    uint64_t hits, enters;         /* enters: those of scopes */
+    uint64_t switched_sites; /* sites that were switched off */
+    uint64_t counted_functions, removed_functions, counted_hits; /* for PROBITY_BUDGET */
+    uint8_t *decided; /* by site: bits of enum probity_budget_what seen so far; NULL: none */
+    struct probity_budget_event budget; /* the last event about the whole program; what 0: none */
     struct probity_mode_changes modes;
-    uint64_t first_tick, last_tick; /* of hits, enters and leaves; 0 if none */
+    uint64_t first_tick, last_tick; /* those of hits, enters and leaves; 0 if none */
     int has_span;
     int is_again; /* second pass: the functions are known */
-    struct probity_names names; /* of functions only */
+    struct probity_names names; /* names of functions only */
     struct probity_functions functions;
 };
 

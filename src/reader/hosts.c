@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hosts.c: the hosts of traces: which traces share a boot, and the conversion of their ticks before
+ * hosts.c: hosts of traces: determines which traces share a boot, and converts their ticks before
  * and after alignment (doc/hosts.md). Runs in the thread that opens a reader.
  */
 #include "reader/hosts.h"
@@ -22,7 +22,7 @@ static char *name_of(const struct probity_info *info)
     return strndup(text->bytes != NULL ? text->bytes : "", text->length);
 }
 
-/* The host of a trace: that of an earlier trace with the same boot, or an additional one. */
+/* Returns the host of a trace: that of an earlier trace with the same boot, or a new one. */
 static int find_host(struct probity_hosts *hosts, const struct probity_trace *traces, uint32_t at)
 {
     const struct probity_info *info = &traces[at].facts.info;
@@ -78,7 +78,7 @@ static int make_hosts(const struct probity_trace *traces, size_t count,
 /* ---- Clocks before alignment -------------------------------------------------------------------
  */
 
-/* Copies a conversion; if the clock was set, without its steps. */
+/* Copies a conversion, without the steps if the clock was set. */
 static int copy_steady(const struct probity_clockmap *map, struct probity_clockmap *ret_steady)
 {
     size_t bytes = map->count * sizeof *map->anchors;
@@ -108,7 +108,7 @@ static struct host_clock *clock_of(struct hosts *hosts, struct probity_clockmap 
     return NULL;
 }
 
-/* The times of the first and last record, and the accuracy of the anchors. */
+/* Sets the times of the first and last record, and the accuracy of the anchors. */
 static void cover(struct probity_host *host, struct host_clock *clock,
                   const struct probity_trace_facts *facts)
 {
@@ -166,16 +166,16 @@ static void set_clocks(struct hosts *hosts)
             struct probity_anchor *anchor = &map->anchors[j];
             anchor->realtime_ns = hosts_to_reference(&hosts->places[clock->host],
                                                      clock->steady.anchors[j].realtime_ns);
-            anchor->monotonic_ns = anchor->realtime_ns; /* there are no steps */
+            anchor->monotonic_ns = anchor->realtime_ns; /* without steps, both are the same */
         }
-        /* For a single anchor, as of a program that was killed early. */
+        /* For a single anchor, as in the trace of a program that was killed early. */
         map->nominal_rate =
             hosts_rate_to_reference(&hosts->places[clock->host], map->nominal_rate);
         map->line.span = 0;
     }
 }
 
-/* Converts the times that were found when the trace was opened. */
+/* Converts the times that were stored when the trace was opened. */
 static void set_facts(const struct hosts *hosts, struct probity_trace *trace)
 {
     uint32_t host = hosts->hosts->of_traces[trace->number];

@@ -14,13 +14,13 @@
 struct probity_trace;
 
 enum {
-    PROBITY_HOSTS_MAX = 1024,           /* are aligned */
-    PROBITY_HOSTS_MOMENTS_MAX = 1 << 20 /* hits with ids that are kept */
+    PROBITY_HOSTS_MAX = 1024,           /* hosts that are aligned */
+    PROBITY_HOSTS_MOMENTS_MAX = 1 << 20 /* hits with ids that are stored */
 };
 
 struct probity_align_steps {
-    /* Reads all traces, of at least two hosts, once, with the same options, and replaces the
-     * anchors of the traces' clocks and the times in their facts. Returns 0 or an error of
+    /* Reads all traces once, with the same options, and replaces the anchors of the traces' clocks
+     * and the times in their facts. There must be at least two hosts. Returns 0 or an error of
      * probity_reader_open() or _next(). */
     int (*align)(struct probity_trace *traces, size_t count,
                  const struct probity_reader_options *options, struct probity_hosts **ret_hosts);

@@ -11,14 +11,14 @@
 #include "reader/hosts.h"
 #include "reader/trace.h"
 
-/* A conversion that one or several traces of a host use. */
+/* A conversion of ticks, used by one or several traces of a host. */
 struct host_clock {
-    struct probity_clockmap *map;   /* of the traces */
+    struct probity_clockmap *map;   /* map of the traces */
     struct probity_clockmap steady; /* a copy without steps */
     uint32_t host;
 };
 
-/* A message from one of two hosts to the other: its times by their own clocks. */
+/* A message from one of two hosts to the other, with the times on the clock of each. */
 struct host_bound {
     uint64_t left_ns, right_ns;
     uint32_t left, right; /* left < right */
@@ -31,10 +31,10 @@ struct host_bounds {
     uint64_t left_out;
 };
 
-/* How a host's time is converted to that of its reference. */
+/* The conversion of a host's time to that of its reference. */
 struct host_place {
     struct probity_align_line line; /* host time - reference time - base_ns */
-    uint64_t origin_ns;             /* reference time at the line's begin */
+    uint64_t origin_ns;             /* reference time at the beginning of the line */
     uint64_t base_ns;               /* modulo 2^64 */
     int is_placed;
     uint32_t hops;
@@ -56,10 +56,10 @@ int hosts_find_bounds(struct hosts *hosts, struct probity_trace *traces, size_t 
 /* Finds the pairs and places the hosts. Returns 0 or PROBITY_ERROR_MEMORY. */
 int hosts_place(struct hosts *hosts);
 
-/* Reference time of a time of a host. */
+/* Converts a time of a host to reference time. */
 uint64_t hosts_to_reference(const struct host_place *place, uint64_t host_ns);
 
-/* The same for a rate, in time per tick. */
+/* Converts a rate, in time per tick, in the same way. */
 uint64_t hosts_rate_to_reference(const struct host_place *place, uint64_t rate);
 
 #endif

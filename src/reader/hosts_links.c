@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * hosts_links.c: reads hits with ids, and finds pairs of hits on different hosts of which one must
- * be earlier than the other (doc/hosts.md, "Links"). Memory is bounded: if there are too many ids,
- * those with the smallest hashes are kept, in all traces.
+ * hosts_links.c: reads hits with ids, and finds pairs of hits on different hosts whose order is
+ * certain (doc/hosts.md, "Links"). Memory is bounded: if there are too many ids, those with the
+ * smallest hashes are kept, in all traces.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,17 @@
 #include "probity_typed.h"
 #include "reader/hosts_internal.h"
 
-/* Smaller ids may be counters or addresses, which another process may use for something else. */
+/* Smaller ids may be counters or addresses, which other processes may also use, for other
+ * purposes. */
 #define REQUEST_ID_LEAST (UINT64_C(1) << 48)
 
-/* Fixed, so that each run chooses the same ids. */
+/* Constant, so that each run chooses the same ids. */
 #define HASH_SECRET UINT64_C(0x5851f42d4c957f2d)
 
 /* A hit with a correlation id. */
 struct moment {
     uint64_t hash, id, link; /* link: hash of a message's name and object; 0: not a message */
-    uint64_t ns;             /* by the clock of its host */
+    uint64_t ns;             /* on the clock of its host */
     uint32_t trace, role;
 };
 
@@ -30,10 +31,10 @@ struct links {
     struct hosts *hosts;
     struct moment *moments;
     size_t count, capacity;
-    uint64_t hash_bound, left_out; /* hash_bound: ids with smaller hashes are kept */
+    uint64_t hash_bound, left_out; /* hash_bound: only ids with smaller hashes are kept */
     uint64_t *sends; /* times of the sends of one group, from one host */
     size_t send_count, send_capacity;
-    uint32_t send_host; /* UINT32_MAX: not collected */
+    uint32_t send_host; /* UINT32_MAX: not collected yet */
 };
 
 /* ---- Reading -----------------------------------------------------------------------------------
@@ -44,7 +45,7 @@ static int is_message(uint32_t role)
     return role == PROBITY_ROLE_SEND || role == PROBITY_ROLE_RECEIVE;
 }
 
-/* The hash of the name without its ending, and of the object. Never 0. */
+/* Returns the hash of the name without its ending, and of the object. Never 0. */
 static uint64_t link_of(const struct probity_event *event)
 {
     const char *colon = event->name != NULL ? memrchr(event->name, ':', event->name_bytes) : NULL;
@@ -56,8 +57,8 @@ static uint64_t link_of(const struct probity_event *event)
     return link | 1;
 }
 
-/* An id whose hash is less than the bound has all of its hits so far: with some of them missing,
- * receives would be compared with later sends. */
+/* Lowers the bound. An id whose hash is below the bound has all of its hits so far: if some were
+ * missing, receives would be compared with later sends. */
 static void keep_fewer(struct links *links)
 {
     size_t kept = 0;
@@ -122,7 +123,7 @@ static int read_trace(struct links *links, const struct probity_trace *trace,
 
     if (error != 0)
         return error;
-    /* Another file may have been renamed to the path since. */
+    /* Another file may have been renamed to this path since. */
     if (memcmp(probity_reader_facts(reader, 0)->info.session, trace->facts.info.session,
                sizeof trace->facts.info.session) == 0)
         error = read_events(links, trace->number, reader);
@@ -138,7 +139,7 @@ static uint32_t host_of(const struct links *links, const struct moment *moment)
     return links->hosts->hosts->of_traces[moment->trace];
 }
 
-/* `earlier` happened before `later`. */
+/* Adds a bound: `earlier` happened before `later`. */
 static int add_bound(struct links *links, const struct moment *earlier, uint64_t earlier_ns,
                      const struct moment *later, uint64_t later_ns)
 {
@@ -158,7 +159,7 @@ static int add_bound(struct links *links, const struct moment *earlier, uint64_t
     return 0;
 }
 
-/* Moments of one id and link, ordered by trace and time. */
+/* The moments of one id and link, ordered by trace and time. */
 struct group {
     const struct moment *moments;
     size_t count;
@@ -173,7 +174,8 @@ static size_t end_of_trace(const struct group *group, size_t first)
     return end;
 }
 
-/* A send in another trace, if all of these are of one host. NULL: there are none, or of several. */
+/* Returns a send in another trace, if all such sends are on one host. NULL: there are none, or they
+ * are on several hosts. */
 static const struct moment *only_sender(const struct links *links, const struct group *group,
                                         uint32_t trace)
 {
@@ -197,7 +199,7 @@ static int compare_times(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Times of the sends of the sender's host, in order: once for all traces that receive. */
+/* Collects the times of the sends of the sender's host, in order: once for all receiving traces. */
 static int collect_sends(struct links *links, const struct group *group, uint32_t host)
 {
     if (links->send_host == host)
@@ -220,7 +222,7 @@ static int collect_sends(struct links *links, const struct group *group, uint32_
     return 0;
 }
 
-/* The receives of one trace, [first, end): the k-th one is later than the k-th send. */
+/* Takes the receives of one trace, [first, end): the k-th receive is later than the k-th send. */
 static int take_receives(struct links *links, const struct group *group, size_t first, size_t end)
 {
     const struct moment *moments = group->moments;
@@ -267,8 +269,8 @@ static int is_whole(const struct group *group, size_t first, size_t end)
            group->moments[end - 1].role == PROBITY_ROLE_REQUEST_END;
 }
 
-/* If traces contain whole requests, the hits of all other traces happened within the longest of
- * these. */
+/* Takes a group. If traces contain whole requests, the hits of all other traces happened within the
+ * longest of these. */
 static int take_request(struct links *links, const struct group *group)
 {
     const struct moment *outer = NULL, *outer_end = NULL;

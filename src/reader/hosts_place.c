@@ -12,10 +12,10 @@
 #include "probity.h"
 #include "reader/hosts_internal.h"
 
-/* Conversions round to whole ns, at most twice for each time. */
+/* Conversions round to whole ns, up to twice for each time. */
 #define ROUNDING_NS 2
 
-/* Bounds of one pair, in order of the left host's time. */
+/* The bounds of two hosts, in order of the left host's time. */
 struct pair {
     struct host_bound *bounds;
     size_t count;
@@ -25,14 +25,14 @@ struct pair {
 struct frame {
     struct probity_align_bounds points;
     uint64_t origin_ns, base_ns;
-    double first, last; /* times that the offset is needed for */
+    double first, last; /* range of times for which the offset is needed */
     int is_started;
 };
 
 /* The chain of pairs from the reference to a host: its last pair, and the sum of errors. */
 struct chain {
     size_t pair;
-    uint32_t unknown; /* how many of its pairs have no known error */
+    uint32_t unknown; /* number of its pairs whose error is unknown */
     double error_ns;
     int is_known;
 };
@@ -82,8 +82,8 @@ static void widen(struct frame *frame, double time)
     frame->last = time > frame->last ? time : frame->last;
 }
 
-/* A message between a host whose time is known, at x_ns, and another, at its y_ns. is_upper: the
- * other host received it. */
+/* Adds a message between a host whose time x_ns is known and another host, at its time y_ns.
+ * is_upper: the other host received it. */
 static void add_point(struct frame *frame, uint64_t x_ns, uint64_t y_ns, int is_upper)
 {
     struct probity_align_bounds *points = &frame->points;
@@ -109,7 +109,7 @@ static void clear_frame(struct frame *frame)
     frame->points.upper_count = frame->points.lower_count = 0;
 }
 
-/* Adds the time range of the records of the other host. */
+/* Extends the range by the times of the other host's records. */
 static void widen_by(struct frame *frame, const struct probity_host *other)
 {
     if (other->first_ns > other->last_ns)
@@ -118,7 +118,7 @@ static void widen_by(struct frame *frame, const struct probity_host *other)
     widen(frame, since(other->last_ns - frame->base_ns, frame->origin_ns));
 }
 
-/* Moves the origin to the first time that is needed. Returns the span. */
+/* Moves the origin to the first time that is needed. Returns the length of the range. */
 static double settle_frame(struct frame *frame)
 {
     int64_t moved = rounded(frame->first) - 1;
@@ -179,7 +179,7 @@ static int add_pair(struct placing *placing, size_t *capacity, struct host_bound
     return 0;
 }
 
-/* Requests are used only between hosts without messages. */
+/* Finds the pairs. Requests are used only between hosts without messages. */
 static int find_pairs(struct placing *placing)
 {
     struct host_bounds *bounds = &placing->hosts->bounds;
@@ -199,7 +199,7 @@ static int find_pairs(struct placing *placing)
     return error;
 }
 
-/* The points of the first bounds of a pair, by the left host's time. */
+/* Adds the points of the first bounds of a pair, by the left host's time. */
 static void put_points(struct placing *placing, const struct pair *pair, size_t count)
 {
     clear_frame(&placing->frame);
@@ -225,7 +225,7 @@ static int fit_frame(struct placing *placing, const struct probity_host *left,
     return probity_align_fit(&frame->points, span, slope_max, ret_fit);
 }
 
-/* Finds the last bound, in order of time, up to which all bounds agree. */
+/* Finds the last bound, in order of time, up to which all bounds are consistent. */
 static int find_contradiction(struct placing *placing, const struct pair *pair,
                               struct probity_host_pair *facts)
 {
@@ -247,8 +247,8 @@ static int find_contradiction(struct placing *placing, const struct pair *pair,
     return 0;
 }
 
-/* The offset if all bounds are of one kind: that of the clocks as they are, or the nearest one that
- * satisfies the bounds. */
+/* Returns the offset if all bounds are of one kind: that of the unchanged clocks, or the nearest
+ * one that satisfies the bounds. */
 static double one_sided_offset(const struct frame *frame)
 {
     const struct probity_align_bounds *points = &frame->points;
@@ -300,7 +300,7 @@ static int compare_pair(struct placing *placing, size_t number)
 /* ---- Places ------------------------------------------------------------------------------------
  */
 
-/* Points for one host from its bounds to a placed one. */
+/* Adds points for a host from its bounds to a host that is placed. */
 static void add_points_of(struct placing *placing, size_t number, uint32_t host)
 {
     const struct probity_host_pair *facts = &placing->hosts->hosts->pairs[number];
@@ -318,7 +318,8 @@ static void add_points_of(struct placing *placing, size_t number, uint32_t host)
     }
 }
 
-/* The other host of a usable pair, if it is placed with the same reference; else UINT32_MAX. */
+/* Returns the other host of a usable pair, if it is placed with the same reference; else
+ * UINT32_MAX. */
 static uint32_t placed_partner(const struct placing *placing, size_t number, uint32_t host,
                                uint32_t reference)
 {
@@ -347,7 +348,8 @@ static void set_place(struct placing *placing, uint32_t host, const struct probi
     facts->drift_ppm = (line->at_end - line->at_begin) / line->span * 1e6;
 }
 
-/* Fits the host's line to the bounds of one pair, or of all with placed hosts (SIZE_MAX). */
+/* Fits the host's line to the bounds of one pair, or (SIZE_MAX) to those of all pairs with placed
+ * hosts. */
 static int fit_host(struct placing *placing, uint32_t host, uint32_t reference, size_t only,
                     struct probity_align_fit *ret_fit)
 {
@@ -373,9 +375,9 @@ static void place_one_sided(struct placing *placing, uint32_t host)
     set_place(placing, host, &(struct probity_align_line){1, offset, offset});
 }
 
-/* The error of a line that satisfies the bounds to all placed hosts, by the bounds of the last pair
- * of its chain alone. placing->frame is of that pair. The origins of the frames differ, because
- * other bounds may cover more time. */
+/* Returns the error of a line that satisfies the bounds to all placed hosts, judging by the bounds
+ * of the last pair of its chain alone. placing->frame is of that pair. The origins of the frames
+ * differ, because other bounds may cover more time. */
 static double error_of_all(const struct placing *placing, const struct probity_align_fit *by_pair,
                            const struct frame *frame, const struct probity_align_line *all)
 {
@@ -386,7 +388,8 @@ static double error_of_all(const struct placing *placing, const struct probity_a
     return probity_align_error(by_pair, &line);
 }
 
-/* By the bounds to all placed hosts; if that is impossible, by the last pair of the chain alone. */
+/* Places a host by the bounds to all placed hosts; if that is impossible, by those of the last pair
+ * of the chain alone. */
 static int place_by_bounds(struct placing *placing, uint32_t host, uint32_t reference,
                            double *ret_error)
 {
@@ -460,7 +463,7 @@ static void find_chains(struct placing *placing, uint32_t from)
     }
 }
 
-/* Of the hosts that are not placed, the one with the shortest chain; UINT32_MAX: none. */
+/* Returns the host with the shortest chain of those that are not placed; UINT32_MAX: none. */
 static uint32_t nearest(const struct placing *placing)
 {
     const struct probity_hosts *hosts = placing->hosts->hosts;
@@ -474,7 +477,7 @@ static uint32_t nearest(const struct placing *placing)
     return least;
 }
 
-/* Places all hosts that are linked to this one. */
+/* Places all hosts that are linked to the reference. */
 static int place_all(struct placing *placing, uint32_t reference)
 {
     static const struct probity_align_line same = {1, 0, 0};

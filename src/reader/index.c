@@ -94,7 +94,7 @@ int probity_index_start(struct probity_index_cursor *cursor, int file)
     return 0;
 }
 
-/* Returns 1, or DAMAGED if the file is shorter, or an error. */
+/* Reads a number of bytes. Returns 1, DAMAGED if the file is shorter, or an error. */
 static int read_exactly(struct probity_index_cursor *cursor, uint8_t *to, size_t bytes,
                         uint64_t offset)
 {
@@ -171,7 +171,8 @@ static int block_of(const struct probity_index_item *item, struct probity_index_
     return 0;
 }
 
-/* State blocks number the threads in `chunk`, in the order of their first blocks. */
+/* Returns the number of a thread, which is in `chunk`: state blocks number the threads in the order
+ * of their first blocks. */
 static uint64_t number_of(const struct probity_index_item *item)
 {
     return probity_get_u64(item->payload + 8);
@@ -208,7 +209,7 @@ static int add_states(struct probity_index *index, const struct probity_index_it
     return 0;
 }
 
-/* These belong to the state of waits that precedes them. */
+/* Takes a FILES block, which belongs to the preceding state of waits. */
 static int take_files(struct probity_index *index, const struct probity_index_item *item)
 {
     struct probity_index_waits *waits =
@@ -238,7 +239,7 @@ static int take_facts(struct probity_index *index, const struct probity_index_it
 
 struct listing {
     struct probity_index *index;
-    uint64_t began_tick; /* of the next thread */
+    uint64_t began_tick; /* when the next thread began */
     int has_sum;
 };
 
@@ -312,7 +313,7 @@ static int list(struct probity_index *index)
     return got < 0 ? got : listing.has_sum ? 0 : PROBITY_ERROR_DAMAGED;
 }
 
-/* Whether the trace still ends with the block that was its last when it was indexed. */
+/* Whether the trace still ends with the block that was its last one when it was indexed. */
 static int has_same_end(const struct probity_index_sum *sum, const struct probity_range *trace)
 {
     uint8_t bytes[PROBITY_BLOCK_HEADER_BYTES];
@@ -342,7 +343,7 @@ int probity_index_open(struct probity_index *index, int file, const struct probi
 /* ---- Choosing ----------------------------------------------------------------------------------
  */
 
-/* States read since the last mark. They are used only if that mark turns out to be usable. */
+/* The states read since the last mark, which are used only if that mark turns out to be usable. */
 struct choice {
     struct probity_index *index;
     struct probity_index_blocks pending;
@@ -362,7 +363,7 @@ static int take_mark(struct choice *choice, const struct probity_index_item *ite
     for (size_t i = 0; i < choice->pending.count; i++) {
         struct probity_index_block *block = &choice->pending.items[i];
         probity_assert(block->thread < index->threads.count);
-        /* `thread` is the place in the list for as long as the block is pending. */
+        /* `thread` is the index in the list while the block is pending. */
         struct probity_index_block *known = &index->threads.items[block->thread];
         block->thread = known->thread;
         block->began_tick = known->began_tick;
@@ -403,7 +404,7 @@ int probity_index_choose(struct probity_index *index, uint64_t before_tick)
     return got < 0 ? got : 0;
 }
 
-/* NULL if there is none. */
+/* Returns NULL if there is none. */
 static const struct probity_index_waits *find_waits(const struct probity_index *index,
                                                     uint64_t before_tick, int is_past_needed)
 {

@@ -15,44 +15,44 @@
 
 enum {
     PROBITY_INDEX_MAJOR = 1,
-    PROBITY_INDEX_MINOR = 5, /* an index with a lower one is not used */
+    PROBITY_INDEX_MINOR = 5, /* an index with a lower version is not used */
     PROBITY_INDEX_HEADER_BYTES = 16,
     PROBITY_INDEX_PLACE_BYTES = 24,
     PROBITY_INDEX_MARK_BYTES = 24,
     PROBITY_INDEX_SUM_BYTES = 104,
     PROBITY_INDEX_BEGAN_BYTES = 8,
-    PROBITY_INDEX_WAITS_BYTES = 24,  /* before the rest of the payload */
+    PROBITY_INDEX_WAITS_BYTES = 24,  /* precede the rest of the payload */
     PROBITY_INDEX_FACTS_BYTES = 40,
-    PROBITY_INDEX_STATES_BYTES = 16, /* before the entries */
+    PROBITY_INDEX_STATES_BYTES = 16, /* precede the entries */
     PROBITY_INDEX_STATES_ENTRY_BYTES = 24,
-    PROBITY_INDEX_FILES_BYTES = 8, /* before the rest of the payload */
-    PROBITY_INDEX_RECORDS_BYTES = 8 /* before the payload of a SYNC or END */
+    PROBITY_INDEX_FILES_BYTES = 8, /* precede the rest of the payload */
+    PROBITY_INDEX_RECORDS_BYTES = 8 /* precede the payload of a SYNC or END */
 };
 
 /* Types of blocks in addition to those of the trace file. */
 enum probity_index_type {
-    PROBITY_INDEX_PLACE = 33,    /* where a PROFILE, SITES or COST block is */
-    PROBITY_INDEX_DECLARED = 34, /* a thread's declarations since the last mark; as DATA */
+    PROBITY_INDEX_PLACE = 33,    /* position of a PROFILE, SITES or COST block */
+    PROBITY_INDEX_DECLARED = 34, /* a thread's declarations since the last mark; format: as DATA */
     PROBITY_INDEX_MARK = 35,     /* reading may start here; DATA before it: state of threads */
     PROBITY_INDEX_SUM = 36,      /* the last block, except for the following */
-    PROBITY_INDEX_BEGAN = 37,    /* when the thread began whose first state follows */
+    PROBITY_INDEX_BEGAN = 37,    /* when the thread of the following first state began */
     PROBITY_INDEX_WAITS = 38,    /* state of locks and waits at the tick of a mark */
-    PROBITY_INDEX_FACTS = 39,    /* what the waits of the whole trace lack */
-    PROBITY_INDEX_STATES = 40,   /* where the blocks of TRACE.sched are */
+    PROBITY_INDEX_FACTS = 39,    /* what is missing from the waits of the whole trace */
+    PROBITY_INDEX_STATES = 40,   /* positions of the blocks of TRACE.sched */
     PROBITY_INDEX_FILES = 41,    /* names of descriptors at the tick of the preceding WAITS */
     PROBITY_INDEX_FACTS_MORE = 42 /* FACTS, if there are STATES or FILES */
 };
 
 struct probity_index_mark {
-    uint64_t offset, serial; /* of the next block */
-    uint64_t last_tick;      /* no record before it is later */
+    uint64_t offset, serial; /* those of the next block */
+    uint64_t last_tick;      /* all earlier records are at or before it */
 };
 
-/* Bits of the contents. */
+/* Bits that describe the contents. */
 enum {
     PROBITY_INDEX_CONTENTS_KNOWN = 1,
     PROBITY_INDEX_HAS_WAITS = 2, /* hits of locks, conditions or threads, or functions of libc */
-    PROBITY_INDEX_CALLS_MATCH = 4, /* nothing about calls has to be repaired, in any range */
+    PROBITY_INDEX_CALLS_MATCH = 4, /* calls need no repair, in any range */
     PROBITY_INDEX_NO_REQUESTS = 8 /* no request begins */
 };
 
@@ -88,7 +88,7 @@ struct probity_index_item {
 /* A thread's state at a mark, or declarations: a block of the index. */
 struct probity_index_block {
     uint64_t offset, first_tick, last_tick;
-    uint64_t began_tick; /* of a thread: its first record in the trace; 0: not known */
+    uint64_t began_tick; /* for a thread: its first record in the trace; 0: unknown */
     uint32_t bytes, thread, tid;
 };
 
@@ -99,12 +99,12 @@ struct probity_index_blocks {
 
 /* The state of locks and waits at a mark. */
 struct probity_index_waits {
-    uint64_t offset;               /* of its block in the index */
+    uint64_t offset;               /* position of its block in the index */
     uint64_t tick, now_ns, oldest_ns; /* now: the latest time; oldest: the begin of the first open
                                        * wait for a lock or semaphore, or UINT64_MAX */
     uint32_t payload_bytes;
-    uint32_t files_bytes;  /* of the payload of the FILES block; 0: none */
-    uint64_t files_offset; /* of that block */
+    uint32_t files_bytes;  /* size of the payload of the FILES block; 0: none */
+    uint64_t files_offset; /* position of that block */
 };
 
 /* A block of the index, by its payload. */
@@ -113,39 +113,39 @@ struct probity_index_extent {
     uint32_t payload_bytes;
 };
 
-/* All zero, but file: -1, for a trace that is read without index. */
+/* For a trace that is read without index: all zero, but file -1. */
 struct probity_index {
     int file;
     struct probity_index_sum sum;
     struct probity_index_blocks threads;  /* each thread once; after the choice of a mark: its state
-                                             there, or bytes 0 if it has none yet */
+                                           * there, or bytes 0 if it has none yet */
     struct probity_index_blocks declared; /* all declarations, in order of the trace */
-    struct probity_index_mark mark;       /* chosen; offset 0: the beginning */
-    uint64_t mark_place;                  /* of its block in the index */
+    struct probity_index_mark mark;       /* the chosen mark; offset 0: the beginning */
+    uint64_t mark_place;                  /* position of its block in the index */
     struct probity_index_waits *waits;    /* in order of ticks */
     size_t waits_count, waits_capacity;
     const struct probity_index_waits *chosen_waits; /* NULL: none */
-    int has_facts;                        /* only then the waits are complete */
-    uint64_t objects_most;                /* at a time */
-    uint64_t lost, orphans, ambiguous, holds_forgotten; /* the facts */
-    uint8_t *waits_payload;               /* of the chosen one, after its choice */
+    int has_facts;                        /* the waits are complete only if this is set */
+    uint64_t objects_most;                /* maximum at a time */
+    uint64_t lost, orphans, ambiguous, holds_forgotten; /* from FACTS */
+    uint8_t *waits_payload;               /* of the chosen state, after its choice */
     uint8_t *files_payload;               /* the same; NULL: no descriptor has a name */
     struct probity_index_extent *states;  /* STATES blocks */
     size_t states_count, states_capacity;
-    uint64_t before_tick; /* for which the mark was chosen */
+    uint64_t before_tick; /* tick for which the mark was chosen */
 };
 
 /* Starts a pass. Returns 0, PROBITY_ERROR_DAMAGED (also for a version that is not used), READ or
  * MEMORY. */
 int probity_index_start(struct probity_index_cursor *cursor, int file);
 
-/* Returns 1 with a whole block, 0 at the end, or an error: DAMAGED, READ or MEMORY. */
+/* Returns 1 with a complete block, 0 at the end, or an error: DAMAGED, READ or MEMORY. */
 int probity_index_next(struct probity_index_cursor *cursor, struct probity_index_item *ret_item);
 void probity_index_stop(struct probity_index_cursor *cursor);
 
-/* Takes over the descriptor of an index if that is complete and belongs to the trace of this
- * session in `trace`, and lists its threads and declarations. Otherwise closes it. Returns 1,
- * 0 if it does not belong to the trace, or an error. */
+/* Takes ownership of the descriptor of an index if the index is complete and belongs to the trace
+ * of this session in `trace`, and lists its threads and declarations. Otherwise closes it. Returns
+ * 1, 0 if it does not belong to the trace, or an error. */
 int probity_index_open(struct probity_index *index, int file, const struct probity_range *trace,
                        const uint8_t session[16], uint64_t trace_bytes);
 
@@ -154,18 +154,18 @@ int probity_index_open(struct probity_index *index, int file, const struct probi
 int probity_index_choose(struct probity_index *index, uint64_t before_tick);
 
 /* Chooses the mark of the last state of locks and waits before a tick, and reads that state. If
- * is_past_needed, the state before all waits for locks that are open at that tick. If there is no
- * such state, chooses the beginning. Returns 1; 0 if the index has no states; or an error. */
+ * is_past_needed, that state is before all waits for locks that are open at that tick. If there is
+ * no such state, chooses the beginning. Returns 1; 0 if the index has no states; or an error. */
 int probity_index_choose_waits(struct probity_index *index, uint64_t before_tick,
                                int is_past_needed);
 
-/* Reads a payload of the index again: malloc'ed. Returns 0 or an error. */
+/* Reads a payload of the index again, malloc'ed. Returns 0 or an error. */
 int probity_index_read(const struct probity_index *index, const struct probity_index_extent *extent,
                        uint8_t **ret_payload);
 
 void probity_index_release(struct probity_index *index);
 
-/* The fields of a PLACE block. Returns 0 or PROBITY_ERROR_DAMAGED. */
+/* Gets the fields of a PLACE block. Returns 0 or PROBITY_ERROR_DAMAGED. */
 int probity_index_place_get(const struct probity_index_item *item, uint64_t *ret_offset,
                             uint32_t *ret_bytes);
 
@@ -174,25 +174,25 @@ int probity_index_place_get(const struct probity_index_item *item, uint64_t *ret
 
 enum { PROBITY_INDEX_EVERY_BYTES = 1 << 20 };
 
-/* The marks of an index that was made. All zero: none. */
+/* The marks of an index that was built. All zero: none. */
 struct probity_index_marks {
-    struct probity_index_mark *items; /* to be freed */
+    struct probity_index_mark *items; /* the caller frees it */
     size_t count, capacity;
-    uint64_t serial; /* of the block that may follow in the index */
+    uint64_t serial; /* serial of the next block in the index */
     struct probity_index_sum sum;
 };
 
 struct probity_index_options {
-    struct probity_index_marks *marks; /* filled in; may be NULL */
+    struct probity_index_marks *marks; /* filled in, unless NULL */
     int without_waits;    /* 1: fails with DAMAGED if the trace has waits */
-    uint64_t every_bytes; /* distance of the marks; 0: PROBITY_INDEX_EVERY_BYTES */
+    uint64_t every_bytes; /* distance between marks; 0: PROBITY_INDEX_EVERY_BYTES */
     void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
     void *progress_context;
 };
 
-/* Makes the index of the closed trace in `trace`, and writes it to `file`. Returns 0;
- * PROBITY_ERROR_DAMAGED if the trace is not closed, is damaged, or has late blocks or deferred
- * scopes, so that it cannot be indexed; or READ, WRITE, MEMORY, FORMAT, VERSION. */
+/* Builds the index of the closed trace in `trace`, and writes it to `file`. Returns 0;
+ * PROBITY_ERROR_DAMAGED if the trace cannot be indexed because it is not closed, is damaged, or has
+ * late blocks or deferred scopes; or READ, WRITE, MEMORY, FORMAT, VERSION. */
 int probity_index_build(const struct probity_range *trace, int file,
                         const struct probity_index_options *options);
 

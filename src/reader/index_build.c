@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_build.c: makes the index of a closed trace in one pass over its file. Processes each
+ * index_build.c: builds the index of a closed trace in one pass over its file. Processes each
  * thread's records in order of time, without merging threads. One drain of the spool may write a
  * thread's newest block before an older one, so the blocks between two SYNCs are sorted, and no
  * mark separates such blocks. If a trace is out of order in any other way, it has no marks from
@@ -25,9 +25,9 @@
 #include "reader/threads.h"
 
 enum {
-    ROLES = 65536,        /* sites whose role is looked up in a table */
+    ROLES = 65536,        /* sites whose roles are in a table */
     PROGRESS_BLOCKS = 1024,
-    SEARCHES_MIN = 1 << 24 /* comparisons in stacks, in addition to those allowed for the records */
+    SEARCHES_MIN = 1 << 24 /* comparisons in stacks, beyond those allowed for the records */
 };
 
 /* The role of a site number, as far as it is known. */
@@ -48,7 +48,7 @@ struct build {
     uint32_t *changed; /* slots of threads with records since the last mark */
     size_t changed_count, changed_capacity;
     struct probity_index_group group;
-    uint8_t *bytes; /* of the block being taken */
+    uint8_t *bytes; /* contents of the block being processed */
     size_t bytes_capacity;
     struct probity_range trace;
     uint64_t every_bytes;
@@ -56,15 +56,15 @@ struct build {
     struct probity_names names;
     struct probity_functions functions;
     uint8_t role[ROLES];
-    int has_met_others;  /* an undeclared site outside the table was hit */
+    int has_met_others;  /* a site outside the table was hit before it was declared */
     int must_restart;    /* a function was used before its declaration was found */
-    int is_declaring;    /* the first of two passes: only declarations */
+    int is_declaring;    /* first of two passes: only declarations */
     int is_out_of_order, without_waits;
-    int has_mismatch, has_requests; /* has_mismatch: of calls, or they are paused or unwound */
+    int has_mismatch, has_requests; /* has_mismatch: of calls, or calls are paused or unwound */
     struct probity_index_marks *marks; /* or NULL */
     uint64_t watermark, mark_tick; /* mark_tick: the latest tick so far */
     uint64_t last_mark, next_mark, searched;
-    size_t declared; /* records in the block of declarations that is being made */
+    size_t declared; /* records in the current block of declarations */
     struct probity_packer declarations;
     uint64_t declarations_first;
 };
@@ -86,7 +86,8 @@ static int compare_changed(const void *left, const void *right)
     return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-/* In the order in which the threads began, in which a reader of the whole trace sees them. */
+/* Writes the states in the order in which the threads began, which is also that of a reader of the
+ * whole trace. */
 static int emit_states(struct build *build)
 {
     struct changed_item *items = calloc(build->changed_count + 1, sizeof *items);
@@ -141,7 +142,7 @@ static uint64_t code_of_site(uint32_t site)
     return 2 * (uint64_t)site + 1;
 }
 
-/* Stores the new role of a site, and notes if the site was used before. */
+/* Stores the new role of a site, and records whether the site was used before. */
 static void set_role(struct build *build, uint64_t site)
 {
     const struct probity_name *name =
@@ -226,7 +227,7 @@ static int emit_declarations(struct build *build, const struct probity_data *of)
 /* ---- Records -----------------------------------------------------------------------------------
  */
 
-/* The function to which a site belongs, or the site itself. */
+/* Returns the function that a site belongs to, or the site itself. */
 static struct probity_stack_scope scope_of(const struct build *build, uint32_t site, uint64_t tick)
 {
     const struct probity_name *name = probity_names_find(&build->names, code_of_site(site));
@@ -236,7 +237,7 @@ static struct probity_stack_scope scope_of(const struct build *build, uint32_t s
                                         tick};
 }
 
-/* Whether it is the enter of a function whose calls have no recorded end, so they are not open
+/* Whether it is the enter of a function whose calls have no recorded end, so that they are not open
  * scopes. */
 static int is_entry(const struct build *build, uint32_t site)
 {
@@ -245,8 +246,7 @@ static int is_entry(const struct build *build, uint32_t site)
     return name != NULL && name->function != NULL && name->function->has_entries_only;
 }
 
-/* Whether a record may be followed by exits that do not match, or has an effect only on some open
- * scopes. */
+/* Whether a record may be followed by exits that do not match, or affects only some open scopes. */
 static int may_mismatch(uint64_t kind)
 {
     return kind == PROBITY_EVENT_PAUSE || kind == PROBITY_EVENT_RESUME ||
@@ -328,7 +328,7 @@ static unsigned role_of(const struct probity_record *record)
     return probity_get_u32(record->payload + 4) >> PROBITY_HIT_WITH_ROLE_SHIFT & 0xff;
 }
 
-/* Whether it is the role of a lock, condition or thread. */
+/* Whether this is the role of a lock, condition or thread. */
 static int is_of_wait(unsigned role)
 {
     return (role >= PROBITY_ROLE_LOCK_WAIT && role <= PROBITY_ROLE_LOCK_RELEASE) ||
@@ -441,8 +441,9 @@ static void add_to_sum(struct build *build, const struct probity_data *data)
     build->mark_tick = sum->last_tick;
 }
 
-/* A mark cannot be used if the thread has records before it that are later than those of this
- * block. No more marks are made either: the thread's state is unknown from here on. */
+/* Checks the order of blocks. A mark cannot be used if the thread has records before it that are
+ * later than those of this block. No more marks are written either, since the thread's state is
+ * unknown from here on. */
 static void check_order(struct build *build, const struct thread_state *state,
                         const struct probity_data *data)
 {
@@ -453,7 +454,7 @@ static void check_order(struct build *build, const struct thread_state *state,
         build->sum.usable_tick = data->first_tick;
 }
 
-/* Reads a whole block. Returns 0 or an error. */
+/* Reads a complete block. Returns 0 or an error. */
 static int read_block(struct build *build, const struct probity_index_group_block *block)
 {
     struct probity_block_header header;
@@ -514,7 +515,7 @@ static int add_to_group(struct build *build, const struct probity_scan_item *ite
     struct thread_state *state = state_of(build, &block.data, &block.slot);
     if (state == NULL)
         return PROBITY_ERROR_MEMORY;
-    /* Its newest block may precede the oldest. */
+    /* Its newest block may come before the oldest. */
     if (block.data.first_tick < state->first_tick)
         state->first_tick = block.data.first_tick;
     return probity_index_group_add(&build->group, &block);
@@ -531,8 +532,8 @@ static int take_blocks(struct build *build, struct probity_index_group_block *bl
     return error;
 }
 
-/* Takes the blocks of a group, with marks in between; next_offset and next_serial are of the block
- * that follows. */
+/* Takes the blocks of a group, with marks in between. next_offset and next_serial are those of the
+ * block that follows. */
 static int take_group(struct build *build, uint64_t next_offset, uint64_t next_serial)
 {
     struct probity_index_group_block *group = build->group.blocks;
@@ -596,7 +597,7 @@ static int take_end(struct build *build, const struct probity_scan_item *item, u
     build->sum.end_checksum = item->header.checksum;
     if (item->offset + item->bytes != size)
         return PROBITY_ERROR_DAMAGED;
-    /* The index must have all threads. The last group may have ended with this mark. */
+    /* The index must contain all threads. The last group may have ended with this mark. */
     int error = build->is_out_of_order ? emit_states(build) : 0;
     if (!build->is_out_of_order && build->last_mark != item->offset)
         error = emit_mark(build, item->offset, item->header.serial);
@@ -637,7 +638,7 @@ static int take_block(struct build *build, const struct probity_scan_item *item,
 /* ---- Passes ------------------------------------------------------------------------------------
  */
 
-/* The first of two passes. */
+/* Makes the first of two passes. */
 static int find_declarations(struct build *build, const struct probity_scan_item *item)
 {
     const struct probity_index_group_block block = {.offset = item->offset, .bytes = item->bytes};
@@ -689,7 +690,7 @@ static int pass(struct build *build, const struct probity_index_options *options
     return error != 0 || has_end || build->must_restart ? error : PROBITY_ERROR_DAMAGED;
 }
 
-/* Discards everything except the declarations. If memory ran out, a thread may have no state. */
+/* Discards everything except the declarations. After memory ran out, a thread may have no state. */
 static void clear(struct build *build)
 {
     for (uint32_t slot = 0; slot < build->threads.count && slot < build->state_capacity; slot++)
@@ -713,8 +714,8 @@ static int begin(struct build *build)
     return probity_index_begin(&build->writer);
 }
 
-/* In the order of the file, a function may be used before its declaration; in the second pass all
- * are known. */
+/* Makes one or two passes. In the order of the file, a function may be used before its declaration;
+ * in the second pass all declarations are known. */
 static int passes(struct build *build, const struct probity_index_options *options)
 {
     int error = begin(build);
@@ -733,7 +734,7 @@ static int passes(struct build *build, const struct probity_index_options *optio
     return error == 0 ? pass(build, options) : error;
 }
 
-/* Whether each exit matches the innermost open call, and no call is open at the end. */
+/* Whether each exit matches the innermost open call and no call is open at the end. */
 static int do_calls_match(const struct build *build)
 {
     int match = !build->has_mismatch && !build->is_out_of_order;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_cpu.h: CPU times of a thread's records while an index is made (index_build.c), for its
- * state at the next mark. Runs only in the tool.
+ * index_cpu.h: computes CPU times of a thread's records while an index is built (index_build.c),
+ * for the thread's state at the next mark. Runs only in the tool.
  */
 #ifndef PROBITY_READER_INDEX_CPU_H
 #define PROBITY_READER_INDEX_CPU_H
@@ -12,8 +12,8 @@
 #include "format/stream.h"
 #include "reader/index_write.h"
 
-/* One block: only the last record before each change of `off` is computed. tick: of
- * the latest record other than declarations and the like, or 0. */
+/* CPU times in one block: only that of the last record before each change of `off` is computed.
+ * tick: that of the latest record other than declarations and the like, or 0. */
 struct probity_index_cpu {
     const struct probity_data *data;
     uint64_t tick, off;
@@ -39,8 +39,7 @@ static inline void probity_index_cpu_moment(struct probity_index_state *at,
     at->seen_cpu_ns = ns > at->seen_cpu_ns ? ns : at->seen_cpu_ns;
 }
 
-/* Processes a record that does not raise the CPU time of later records, but does raise that of
- * scopes. */
+/* Processes a record that raises the CPU time of scopes, but not that of later records. */
 static inline void probity_index_cpu_other(struct probity_index_state *at,
                                            struct probity_index_cpu *walk,
                                            const struct probity_record *record)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_group.c: sorts blocks, and finds places between them that do not separate blocks out of
- * order: there, all later blocks of each thread begin after all earlier ones.
+ * index_group.c: sorts blocks, and finds positions for marks that do not separate blocks out of
+ * order: all later blocks of each thread begin after all earlier ones.
  */
 #include "reader/index_group.h"
 
@@ -29,7 +29,7 @@ int probity_index_group_add(struct probity_index_group *group,
     return 0;
 }
 
-/* An entry for each thread, with no blocks before or after it. */
+/* Makes an entry for each thread, with no blocks before or after it. */
 static int clear_threads(struct probity_index_group *group)
 {
     static const struct probity_index_group_thread none = {UINT64_MAX, 0, 0};

@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "probity.h"
 
-enum { RECORD_ROOM = 4 * 17 + 64 }; /* a packed event without its payload */
+enum { RECORD_ROOM = 4 * 17 + 64 }; /* for a packed event without its payload */
 
 /* ---- Output ------------------------------------------------------------------------------------
  */
@@ -104,7 +104,7 @@ void probity_index_marks_end(struct probity_index_marks *marks,
 /* ---- Blocks of records -------------------------------------------------------------------------
  */
 
-/* The buffer may move. */
+/* Makes room; may move the buffer. */
 int probity_index_reserve(struct probity_index_writer *writer, struct probity_packer *packer,
                           size_t payload_bytes)
 {
@@ -141,7 +141,7 @@ int probity_index_emit_records(struct probity_index_writer *writer, uint16_t typ
     return probity_index_emit(writer, type, (size_t)(packer->at - payload));
 }
 
-/* An enter, and a pause if the scope is paused. */
+/* Adds an enter, and a pause if the scope is paused. */
 static int put_scope(struct probity_index_writer *writer, struct probity_packer *packer,
                      const struct probity_stack_scope *scope, uint32_t *records)
 {
@@ -206,7 +206,7 @@ static int put_latest(struct probity_index_writer *writer, struct probity_packer
 }
 
 /* Writes the open scopes, at the CPU time of the thread's latest hit or scope, and then the latest
- * record. A thread without a record has an empty state, from which its number is known. */
+ * record. The state of a thread without a record is empty, and only provides its number. */
 int probity_index_emit_state(struct probity_index_writer *writer,
                              const struct probity_index_state *state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_write.h: writes the blocks of an index. A block is made in a buffer of the writer, one at a
- * time. Functions return 0 or an error: MEMORY, WRITE, or DAMAGED if a block would be too long.
+ * index_write.h: writes the blocks of an index. The writer assembles one block at a time in a
+ * buffer. Functions return 0 or an error: MEMORY, WRITE, or DAMAGED if a block would be too long.
  */
 #ifndef PROBITY_READER_INDEX_WRITE_H
 #define PROBITY_READER_INDEX_WRITE_H
@@ -20,7 +20,7 @@ struct probity_index_writer {
     int file;
     uint64_t serial;
     uint8_t *block; /* header, payload */
-    size_t capacity, used; /* used: of the buffer */
+    size_t capacity, used; /* used: bytes in the buffer */
     uint64_t table[PROBITY_STREAM_TABLE];
     uint8_t buffer[PROBITY_INDEX_BUFFER_BYTES];
 };
@@ -30,22 +30,23 @@ struct probity_index_state {
     struct probity_thread_stack stack;
     uint32_t thread, tid, number; /* number: in the index */
     int is_cpu_known;
-    uint64_t last_tick;     /* of its latest hit or event of any kind */
-    uint64_t record_tick;   /* of its latest one that is a record: probity_event_is_record();
-                               0: none */
-    uint64_t seen_cpu_ns;   /* of its latest hit or scope: struct probity_thread_seen */
-    uint64_t record_cpu_ns; /* of its latest record; not less */
+    uint64_t last_tick;     /* tick of its latest hit or event of any kind */
+    uint64_t record_tick;   /* the same for records only (probity_event_is_record()); 0: none */
+    uint64_t seen_cpu_ns;   /* CPU time of its latest hit or scope: struct probity_thread_seen */
+    uint64_t record_cpu_ns; /* CPU time of its latest record; not less */
 };
 
 /* Empties the file and writes its header. */
 int probity_index_begin(struct probity_index_writer *writer);
 
-/* The payload of the block being made, with room for at least `bytes`. NULL if out of memory. */
+/* Returns the payload of the current block, with room for at least `bytes`. NULL if out of
+ * memory. */
 uint8_t *probity_index_room(struct probity_index_writer *writer, size_t bytes);
 
 int probity_index_emit(struct probity_index_writer *writer, uint16_t type, size_t payload_bytes);
 
-/* A block of records, packed one by one: start; reserve before each; emit. */
+/* Writes a block of records, which are packed one by one: start; reserve before each record;
+ * emit. */
 int probity_index_start_records(struct probity_index_writer *writer, uint64_t first_tick,
                                 struct probity_packer *ret);
 int probity_index_reserve(struct probity_index_writer *writer, struct probity_packer *packer,
@@ -53,17 +54,17 @@ int probity_index_reserve(struct probity_index_writer *writer, struct probity_pa
 int probity_index_emit_records(struct probity_index_writer *writer, uint16_t type,
                                const struct probity_packer *packer, struct probity_data *data);
 
-/* The tick at which the thread began whose first state comes next. */
+/* Writes the tick at which the thread of the following first state began. */
 int probity_index_emit_began(struct probity_index_writer *writer, uint64_t first_tick);
 
 int probity_index_emit_state(struct probity_index_writer *writer,
                              const struct probity_index_state *state);
 
-/* Adds to a list; NULL: does nothing. */
+/* Adds a mark to a list. NULL: does nothing. */
 int probity_index_marks_add(struct probity_index_marks *marks,
                             const struct probity_index_mark *mark);
 
-/* Notes what the marks belong to, after the last block; NULL: does nothing. */
+/* Records what the marks belong to, after the last block. NULL: does nothing. */
 void probity_index_marks_end(struct probity_index_marks *marks,
                              const struct probity_index_writer *writer,
                              const struct probity_index_sum *sum);

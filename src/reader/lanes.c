@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * lanes.c: counts the records of each thread during the prescan of a trace, and divides the
- * threads: the largest first, each into the lane with fewer records.
+ * threads, largest first: each goes into the lane with fewer records.
  */
 #include "reader/lanes.h"
 
@@ -18,7 +18,7 @@ enum { LANE_PERCENT_MAX = 65, SEARCHED = 6 };
 
 struct share {
     struct probity_lane_thread *thread;
-    size_t order; /* makes both readers divide in the same way */
+    size_t order; /* tie-breaker, so that both readers divide the threads in the same way */
 };
 
 int probity_lanes_add(struct probity_lanes *lanes, const struct probity_data *data)
@@ -110,7 +110,7 @@ int probity_lanes_have(struct probity_lanes *lanes, uint32_t lane, uint32_t thre
     uint32_t slot;
 
     probity_assert(lane == 1 || lane == 2);
-    /* A thread that the prescan has not seen is in the first lane. */
+    /* A thread that the prescan did not find is in the first lane. */
     if (probity_threads_slot(&lanes->threads, 0, thread, 0, &slot) != 0 ||
         slot >= lanes->capacity || lanes->items[slot].lane == 0)
         return lane == 1;

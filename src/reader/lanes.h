@@ -27,7 +27,7 @@ struct probity_lane_thread {
     uint32_t lane;    /* 1 or 2; 0: not divided yet */
 };
 
-/* Of one trace. All zero: not prepared. */
+/* The lanes of one trace. All zero: not prepared. */
 struct probity_lanes {
     struct probity_threads_seen threads;
     struct probity_lane_thread *items; /* by slot */

@@ -15,7 +15,7 @@
 /* ---- The heap of open blocks -------------------------------------------------------------------
  */
 
-/* Equal times keep the order of trace, thread and block. */
+/* Breaks ties: equal times keep the order of trace, thread and block. */
 static int is_tie_before(const struct probity_open_block *a, const struct probity_open_block *b)
 {
     if (a->trace->number != b->trace->number)
@@ -76,8 +76,8 @@ static void heap_remove_first(struct probity_merge *merge)
 /* ---- Progress of the merge ---------------------------------------------------------------------
  */
 
-/* Between two SYNCs, the scan goes over many blocks, which then wait to be read. Late blocks may
- * wait before the scan reaches them. */
+/* Reports progress. Between two SYNCs, the scan passes many blocks, which then wait to be read.
+ * Late blocks may wait before the scan reaches them. */
 static __attribute__((noinline)) void report_progress(const struct probity_merge *merge)
 {
     uint64_t done = 0, total = 0, waiting = merge->queue.trace_bytes;
@@ -90,7 +90,7 @@ static __attribute__((noinline)) void report_progress(const struct probity_merge
     merge->progress(merge->progress_context, done > waiting ? done - waiting : 0, total);
 }
 
-/* Advances the scan cursor that is furthest back. Returns as probity_trace_advance(). */
+/* Advances the scan cursor that is furthest behind. Returns the same as probity_trace_advance(). */
 static int advance_cursor(struct probity_merge *merge)
 {
     struct probity_trace *least = NULL;
@@ -168,7 +168,7 @@ int probity_merge_is_valid(const struct probity_merge *merge)
 #endif
 
 /* Moves the block with the next event to open[0]. Returns 1, 0 if there are no more events,
- * PROBITY_READER_WAITS if the next one has not arrived yet, or an error. */
+ * PROBITY_READER_WAITS if the next event has not arrived yet, or an error. */
 static __attribute__((noinline)) int
 settle(struct probity_merge *merge)
 {
@@ -241,8 +241,8 @@ void probity_event_clear(struct probity_event *event)
     event->entered_wall_ns = 0;
 }
 
-/* Takes a site's name, or the function whose enter or leave the site is. NULL: the site has no
- * name. */
+/* Takes a site's name, or the function that the site is the enter or leave of. NULL: the site has
+ * no name. */
 static inline void name_event(struct probity_event *event, const struct probity_name *name)
 {
     event->name = name != NULL ? name->bytes : NULL;
@@ -294,8 +294,8 @@ static void find_function(struct probity_trace *trace, struct probity_event *eve
     event->id = event->function != NULL ? event->function->number : site;
 }
 
-/* ENTER, LEAVE, MESSAGE, PARAMETERS and CHECKPOINT: site number, format number, tick, values; each
- * kind has some of them. Fields that a short payload lacks stay cleared. */
+/* Decodes ENTER, LEAVE, MESSAGE, PARAMETERS and CHECKPOINT: site number, format number, tick,
+ * values; each kind has some of them. Fields missing from a short payload stay cleared. */
 static void decode_values(struct probity_trace *trace, struct probity_event *event)
 {
     const uint8_t *at = event->payload;
@@ -362,9 +362,9 @@ static void decode_hit(struct probity_trace *trace, struct probity_event *event)
         probity_switched_adjust(&trace->switched, event);
 }
 
-/* Whether the event, with its ids decoded, has an actual CPU time. Declarations and similar events
- * are recorded without checking whether the thread had been off the CPU: their CPU time may be too
- * high, and must not raise that of later records. */
+/* Whether the event, with its ids decoded, has an exact CPU time. Declarations and similar events
+ * are recorded without checking whether the thread was off the CPU: their CPU time may be too high,
+ * and must not raise that of later records. */
 static int is_moment(const struct probity_event *event)
 {
     return event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_READER_ENTRY ||
@@ -428,8 +428,8 @@ fill_rare(struct probity_merge *merge, struct probity_open_block *block,
     return error;
 }
 
-/* CPU time of the record. Never decreases: successive readings of the CPU clock have independent
- * errors. */
+/* Returns the CPU time of the record, which never decreases: successive readings of the CPU clock
+ * have independent errors. */
 static inline uint64_t cpu_of(const struct probity_open_block *block,
                               const struct probity_thread_seen *seen)
 {
@@ -472,8 +472,8 @@ fill_event(struct probity_merge *merge, struct probity_open_block *block)
     return 1;
 }
 
-/* The same for the usual hit: its site was named recently, and its time is near the previous one.
- * Functions for all other cases are called last, so that no register is saved for them. */
+/* The same for most hits: the site was named recently, and the time is near the previous one.
+ * Functions for all other cases are tail calls, so that no register need be saved for them. */
 static inline int fill_plain(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_event *event = &merge->event;
@@ -501,7 +501,7 @@ static inline int fill_plain(struct probity_merge *merge, struct probity_open_bl
     return 1;
 }
 
-/* 1: return the event; 0: it is outside the range; -1: so are all later events. */
+/* Returns 1 if the event is in the range, 0 if not, -1 if all later events are outside it too. */
 static int range_judge(const struct probity_merge *merge)
 {
     uint64_t wall_ns = merge->event.wall_ns;
@@ -524,7 +524,7 @@ static int step_to_block(struct probity_merge *merge)
 }
 
 /* Advances to the next event after a record of open[0]. has_more: whether its next record is
- * prepared. Returns as step_to_block(). */
+ * prepared. Returns the same as step_to_block(). */
 static int step_from(struct probity_merge *merge, struct probity_open_block *block, int has_more)
 {
     if (has_more) {
@@ -569,21 +569,21 @@ static int take_next(struct probity_merge *merge)
     return !is_new;
 }
 
-/* Whether the event is wanted: 1, 0, or -1 if nothing after it is, either. */
+/* Whether the event is requested: 1, 0, or -1 if no later event is either. */
 static int judge(struct probity_merge *merge)
 {
     if (merge->is_next_only)
         return take_next(merge);
     if (merge->is_skipping && merge->open[0].key < merge->skip_key)
         return 0;
-    /* Profiling and sites are switched on and off for all threads. */
+    /* Profiling and sites are switched for all threads. */
     if (merge->open[0].block->is_of_other_lane && merge->event.kind != PROBITY_EVENT_PROFILING &&
         merge->event.kind != PROBITY_EVENT_SITES_SWITCHED)
         return 0;
     return (merge->from_ns | merge->to_ns) != 0 ? range_judge(merge) : 1;
 }
 
-/* Takes events until one is wanted. got: result of the latest step. */
+/* Takes events until one is requested. got: result of the latest step. */
 static int next_wanted(struct probity_merge *merge, int got)
 {
     int judged;
@@ -596,7 +596,7 @@ static int next_wanted(struct probity_merge *merge, int got)
     return got;
 }
 
-/* Continues with the declarations once no thread needs another record. */
+/* Continues with the declarations when no thread needs another record. */
 static __attribute__((noinline)) int
 next_of_threads(struct probity_merge *merge)
 {
@@ -622,7 +622,7 @@ next_any(struct probity_merge *merge)
     return next_wanted(merge, step(merge));
 }
 
-/* Takes the next record of a block whose records are all wanted, if the record does not have the
+/* Takes the next record of a block whose records are all requested, if it does not have the
  * expected form. */
 static __attribute__((noinline)) int
 next_rare(struct probity_merge *merge, struct probity_open_block *block)
@@ -635,7 +635,7 @@ next_rare(struct probity_merge *merge, struct probity_open_block *block)
     return fill_plain(merge, block);
 }
 
-/* Functions for unusual cases are called last. */
+/* Functions for unusual cases are tail calls. */
 int probity_merge_next(struct probity_merge *merge, const struct probity_event **ret_event)
 {
     *ret_event = &merge->event;
@@ -656,7 +656,7 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
     return fill_plain(merge, block);
 }
 
-/* The merge time of the latest event; its block may have ended with it. */
+/* Returns the merge time of the latest event, whose block may have ended with it. */
 static uint64_t latest_key(struct probity_merge *merge)
 {
     const struct probity_event *event = &merge->event;

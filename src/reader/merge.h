@@ -2,8 +2,8 @@
  *
  * merge.h: merges blocks of all traces into one sequence of events in time order.
  *
- * The earliest of the open blocks' next records is the next event, if no scan cursor can still
- * yield an earlier one (safe) and no waiting block may begin before it. Up to `limit`, the first
+ * The next event is the earliest of the next records of open blocks, if no scan cursor can still
+ * find an earlier record (safe) and no waiting block may begin before it. Up to `limit`, the first
  * block has the earliest record, and the others are not examined.
  */
 #ifndef PROBITY_READER_MERGE_H
@@ -22,14 +22,14 @@ struct probity_open_block {
     struct probity_trace *trace;
     struct probity_data data;
     uint64_t order;   /* position in the file, then in the spool: the last tie-breaker */
-    uint64_t horizon; /* of the trace */
-    uint64_t serial;  /* a number that no block had before */
-    uint32_t slot, taken; /* thread; count of records taken so far */
+    uint64_t horizon; /* horizon of the trace */
+    uint64_t serial;  /* unique number of the block */
+    uint32_t slot, taken; /* thread; number of records taken so far */
     int is_of_other_lane; /* only declarations and other events that concern all threads are used */
     uint8_t *bytes;
     size_t capacity;
     struct probity_open_block *next_free;
-    struct probity_unpacker unpacker; /* last: its table is large */
+    struct probity_unpacker unpacker; /* last, because its table is large */
 };
 
 struct probity_open_entry {
@@ -43,11 +43,11 @@ struct probity_merge {
     int by_wall;
     uint64_t from_ns, to_ns; /* both 0: all */
     int may_stop_early; /* wall time never decreases */
-    int is_skipping;    /* only declarations at skip_key or later are left */
+    int is_skipping;    /* only declarations at skip_key or later are still needed */
     uint64_t skip_key;
-    int is_next_only;    /* of each thread, only the next record is left */
-    size_t next_slots, next_threads; /* threads seen before; those that have not had it yet */
-    uint64_t next_key;   /* declarations at it or later are left, too */
+    int is_next_only;    /* of each thread, only the next record is still needed */
+    size_t next_slots, next_threads; /* threads seen before; those still without it */
+    uint64_t next_key;   /* declarations at it or later are also needed */
     struct probity_queue queue;
     struct probity_open_entry *open; /* a heap, earliest first */
     size_t open_count, open_capacity;
@@ -56,8 +56,8 @@ struct probity_merge {
     uint64_t safe, limit;
     int all_done; /* all scan cursors are at the end */
     int running;  /* the record of open[0] was returned */
-    uint64_t loads; /* of blocks */
-    uint64_t opened; /* the same, with those that were left out; only counted for the progress */
+    uint64_t loads; /* number of blocks */
+    uint64_t opened; /* the same, including those left out; counted only for the progress */
     struct probity_event event;
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -66,25 +66,25 @@ struct probity_merge {
 /* Whether the first open blocks are in heap order, each with the slot of a known thread. */
 int probity_merge_is_valid(const struct probity_merge *merge);
 
-/* Returns as probity_reader_next(). */
+/* Returns the same as probity_reader_next(). */
 int probity_merge_next(struct probity_merge *merge, const struct probity_event **ret_event);
 
-/* Numbers the threads that began before the window, in the order in which a reader of everything
- * sees them. Each trace has an index with a chosen mark. Returns 0 or an error. */
+/* Numbers the threads that began before the window, in the order in which a reader of the whole
+ * traces finds them. Each trace has an index with a chosen mark. Returns 0 or an error. */
 int probity_merge_number_threads(struct probity_merge *merge);
 
-/* Drops all blocks; continues with the declarations after the record that was returned last.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Drops all blocks, and continues with the declarations after the last record returned. Returns 0
+ * or PROBITY_ERROR_MEMORY. */
 int probity_merge_skip_rest(struct probity_merge *merge);
 
-/* From now on, returns only the next record of each thread seen so far, after the loss of records
- * before it, then the declarations after the record that was returned. */
+/* From now on, returns only the next record of each thread seen so far, after any loss of records
+ * before it, and then the declarations after the last record returned. */
 void probity_merge_next_only(struct probity_merge *merge);
 
 void probity_merge_release(struct probity_merge *merge);
 
-/* The parts of a step to the next event, for ahead_hits.c. Moves the first open block to the place
- * of its new key. */
+/* Steps to the next event, for ahead_hits.c. Moves the first open block to the place of its new
+ * key. */
 void probity_merge_replace_first(struct probity_merge *merge, struct probity_open_entry entry);
 
 /* Sets the limit for the first open block. */
@@ -96,12 +96,12 @@ void probity_merge_start_block(struct probity_merge *merge, struct probity_open_
 /* Clears the fields that a hit without ids does not have. */
 void probity_event_clear(struct probity_event *event);
 
-/* In open_block.c. Opens a waiting block: reads it, checks it, and prepares its first record.
- * Returns 1; 0 if it contains nothing relevant or is damaged (counted); or an error. */
+/* Opens a waiting block: reads and checks it, and prepares its first record. Returns 1; 0 if it
+ * contains nothing relevant or is damaged (counted); or an error. In open_block.c. */
 int probity_open_block_load(struct probity_merge *merge, const struct probity_waiting *waiting,
                             struct probity_open_block **ret_block);
 
-/* Prepares the next record. Returns 1, or 0 after the last or if the stream is damaged
+/* Prepares the next record. Returns 1, or 0 after the last record or if the stream is damaged
  * (counted). */
 int probity_open_block_step_rare(struct probity_open_block *block);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mode.c: finds the mode among the settings of an event `levels`, which are lines of NAME=VALUE.
- * Works in memory; runs only in the tool.
+ * mode.c: finds the mode among the settings of an event `levels`, which are lines of NAME=VALUE. No
+ * I/O; runs only in the tool.
  */
 #include "reader/mode.h"
 

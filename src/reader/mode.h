@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mode.h: the mode of a recording, which `probity level --set mode=...` may change while it runs.
+ * mode.h: the mode of a recording, which `probity level --set mode=...` may change.
  */
 #ifndef PROBITY_READER_MODE_H
 #define PROBITY_READER_MODE_H
@@ -8,16 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of INFO. */
+/* Values in INFO. */
 enum { PROBITY_INFO_BLOCK = 0, PROBITY_INFO_DROP = 1, PROBITY_INFO_RING = 2 };
 
 /* Changes of the mode, in time order. */
 struct probity_mode_changes {
     uint64_t count, last_tick;
-    uint32_t mode; /* after the last one */
+    uint32_t mode; /* mode after the last change */
 };
 
-/* The mode that an event `levels` with this payload sets; -1: none. Its text is untrusted. */
+/* Returns the mode that an event `levels` with this payload sets; -1: none. Its text is
+ * untrusted. */
 int probity_mode_set_by(const uint8_t *payload, size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c: a hash table from hit codes to names. Its size is bounded by the number of declarations
- * in the trace.
+ * names.c: a hash table that maps hit codes to names. Its size is bounded by the number of
+ * declarations in the trace.
  */
 #include "reader/names.h"
 
@@ -13,7 +13,7 @@
 #include "probity.h"
 #include "reader/reader.h"
 
-/* Finds a name or adds one without bytes. NULL if out of memory. */
+/* Finds a name, or adds one without bytes. Returns NULL if out of memory. */
 static struct probity_name *name_of(struct probity_names *names, uint64_t code)
 {
     struct probity_name *name = (struct probity_name *)(uintptr_t)probity_names_find(names, code);
@@ -33,7 +33,7 @@ static struct probity_name *name_of(struct probity_names *names, uint64_t code)
 int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t *bytes,
                       size_t length)
 {
-    /* Users of the reader may keep a pointer to a site's name. */
+    /* Users of the reader may hold a pointer to a site's name. */
     if ((code & 1) && probity_names_find(names, code) != NULL)
         return 0;
     char *copy = malloc(length + 1);

@@ -15,8 +15,8 @@ struct probity_function;
 struct probity_name {
     struct probity_link link;
     uint64_t code; /* stream code without its offset */
-    char *bytes;  /* belongs to the function if there is one */
-    const struct probity_function *function; /* whose enter or leave a site is; NULL: none */
+    char *bytes;  /* owned by the function, if there is one */
+    const struct probity_function *function; /* which has the site as enter or leave; NULL: none */
     uint32_t length;
 };
 
@@ -24,15 +24,16 @@ enum { PROBITY_NAMES_RECENT = 64 };
 
 struct probity_names {
     struct probity_hashtable table;
-    /* Takes over a former name, to be freed once no event refers to it; NULL: freed at once. */
+    /* Takes ownership of a former name, to be freed once no event refers to it. NULL: it is freed
+     * at once. */
     void (*renamed)(void *context, char *name);
     void *context;
-    uint64_t changes; /* number of names that were set */
+    uint64_t changes; /* number of names set so far */
     const struct probity_name *recent[PROBITY_NAMES_RECENT]; /* by code; NULL: none */
 };
 
-/* Sets the name of a hit code, copying it. A site keeps its first name, a probe gets its latest.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Copies the name of a hit code. A site keeps its first name, a probe gets its latest. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t *bytes,
                       size_t length);
 
@@ -41,10 +42,10 @@ int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t 
 int probity_names_set_function(struct probity_names *names, uint64_t code,
                                const struct probity_function *function);
 
-/* NULL if it has no name. */
+/* Returns NULL if it has no name. */
 const struct probity_name *probity_names_find(const struct probity_names *names, uint64_t code);
 
-/* The same, and remembers it. */
+/* The same, and caches the result. */
 const struct probity_name *probity_names_remember(struct probity_names *names, uint64_t code);
 
 /* The same, fast for codes that occur repeatedly. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * open_block.c: DATA blocks whose records are being returned: loads them from the file or from the
- * rest of the spool, and recycles their memory.
+ * tail of the spool, and recycles their memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 #include "reader/file.h"
 #include "reader/merge.h"
 
-enum { BYTES_KEPT_MAX = 256 << 10 }; /* larger buffers are not kept for the next block */
+enum { BYTES_KEPT_MAX = 256 << 10 }; /* larger buffers are not reused for the next block */
 
-/* Blocks this far outside the time range are skipped unread; for closer ones each record is
+/* Blocks this far outside the time range are skipped unread; in closer ones each record is
  * checked. */
 #define RANGE_SLACK_NS UINT64_C(1000000000)
 
-/* TRACE.sched was intact when it was opened; damage that it suffers later does not count as damage
- * to the trace. */
+/* Records damage. TRACE.sched was intact when it was opened; later damage to it does not count as
+ * damage to the trace. */
 static void note_damage_at(struct probity_trace *trace, const struct probity_waiting *waiting,
                            uint64_t bytes)
 {
@@ -51,7 +51,7 @@ void probity_open_block_recycle(struct probity_merge *merge, struct probity_open
     merge->free_blocks = block;
 }
 
-/* Returns 1 with the whole block in memory, 0 if it is damaged, or an error. */
+/* Returns 1 with the complete block in memory, 0 if it is damaged, or an error. */
 static int load_from_file(struct probity_open_block *block, const struct probity_waiting *waiting)
 {
     struct probity_trace *trace = block->trace;
@@ -104,8 +104,9 @@ static int is_outside_range(const struct probity_merge *merge, struct probity_op
            probity_clockmap_wall(clock, block->data.first_tick) > merge->to_ns + RANGE_SLACK_NS;
 }
 
-/* A block of the index comes before all blocks of the trace with the same time, and a thread's
- * state after its declarations. No earlier block gives the thread's CPU time. */
+/* Starts a block of the index, which comes before all blocks of the trace with the same time; a
+ * thread's state comes after its declarations. There is no earlier block with the thread's CPU
+ * time. */
 static void start_state(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_thread_seen *seen = &merge->threads.seen[block->slot];
@@ -117,7 +118,7 @@ static void start_state(struct probity_merge *merge, struct probity_open_block *
         seen->cpu_ns = block->data.cpu_ns;
 }
 
-/* Kinds of events that concern only the thread that recorded them. */
+/* Whether events of this kind concern only the thread that recorded them. */
 static int is_of_thread(uint64_t kind)
 {
     switch (kind) {
@@ -138,8 +139,8 @@ static int is_of_thread(uint64_t kind)
     }
 }
 
-/* Whether a block of the other lane has events for this one: most have at most stalls. Uses up the
- * unpacker. A damaged block counts, so that the damage is reported. */
+/* Whether a block of the other lane has events for this lane: most blocks have at most stalls.
+ * Consumes the unpacker. A damaged block counts, so that the damage is reported. */
 static int concerns_lane(struct probity_open_block *block)
 {
     struct probity_record record;
@@ -152,7 +153,7 @@ static int concerns_lane(struct probity_open_block *block)
     return got < 0;
 }
 
-/* Whether a block is as TRACE.sched has them: an index that lists it may be wrong. */
+/* Whether a block has the form of those in TRACE.sched: an index that lists it may be wrong. */
 static int is_of_states(const struct probity_waiting *waiting, const uint8_t *payload,
                         size_t bytes)
 {
@@ -162,7 +163,7 @@ static int is_of_states(const struct probity_waiting *waiting, const uint8_t *pa
            probity_data_get(payload, bytes, &data) == 0 && data.first_tick == waiting->tick;
 }
 
-/* Reads the fixed part and finds the thread. Returns as probity_open_block_load(). */
+/* Reads the fixed part and finds the thread. Returns the same as probity_open_block_load(). */
 static int start_stream(struct probity_merge *merge, struct probity_open_block *block,
                         const struct probity_waiting *waiting)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * prescan.c: the first pass over a trace; reads block headers only, unless requested otherwise.
- * Finds late blocks and words that the file already has, which the merge needs in advance, and the
- * facts for `info`.
+ * Finds what the merge needs in advance (late blocks, and words that are already in the file), and
+ * the facts for `info`.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,11 +21,11 @@ enum {
     PROGRESS_BLOCKS = 4096
 };
 
-/* Of DATA blocks since the last SYNC, by their headers. */
+/* The span of DATA blocks since the last SYNC, according to their headers. */
 struct claimed_span {
     uint64_t first_tick, last_tick;
     struct probity_scan_item first, last; /* the blocks that have these ticks */
-    struct probity_scan_item begin;       /* the first of all */
+    struct probity_scan_item begin;       /* the first of all blocks */
     int has_records;
 };
 
@@ -36,14 +36,15 @@ struct prescan {
     struct probity_clockmap clock;
     int is_joined; /* keep the clock's anchors, to join them with those of other traces */
     struct claimed_span claimed;
-    uint64_t watermark, anchor_tick; /* the latest */
+    uint64_t watermark, anchor_tick; /* the latest ones */
     int has_records, first_is_new, ended, has_sync;
     int is_counting; /* decode enough to distinguish hits from events */
     int has_lanes;
 };
 
-/* Keeps the pairs around the first and the latest record, so that their times match the merge's,
- * and the pairs around all records still to come, which are not older than the watermark. */
+/* Keeps the pairs of anchors around the first and the latest record, so that their times match
+ * those of the merge, and the pairs around all records still to come, which are not older than the
+ * watermark. */
 static int take_anchor(struct prescan *prescan, const struct probity_anchor *anchor,
                        uint64_t watermark)
 {
@@ -80,7 +81,7 @@ static void take_span(struct prescan *prescan, uint64_t first_tick, uint64_t las
     prescan->has_records = 1;
 }
 
-/* Takes the span that a block's header claims; it counts once the next SYNC has been read. */
+/* Takes the span that a block's header claims; it is used once the next SYNC has been read. */
 static void claim_span(struct prescan *prescan, const struct probity_data *data,
                        const struct probity_scan_item *item)
 {
@@ -99,7 +100,7 @@ static void claim_span(struct prescan *prescan, const struct probity_data *data,
     claimed->has_records = 1;
 }
 
-/* The span of the intact blocks since the last SYNC. */
+/* Takes the span of the intact blocks since the last SYNC. */
 static int take_intact_span(struct prescan *prescan, uint64_t end_offset)
 {
     const struct probity_scan_item *begin = &prescan->claimed.begin;
@@ -120,9 +121,9 @@ static int take_intact_span(struct prescan *prescan, uint64_t end_offset)
     return got < 0 ? got : 0;
 }
 
-/* A damaged header may claim any time, and shares of the recording ("50%") follow from the span. So
- * a time before the start, or after the anchor of the SYNC that follows, must be that of an intact
- * block. In a recovered trace, intact ones may be later. */
+/* Checks the span. A damaged header may claim any time, and shares of the recording ("50%") depend
+ * on the span. So a time before the start, or after the anchor of the following SYNC, must be that
+ * of an intact block. In a recovered trace, intact blocks may be later. */
 static int settle_span(struct prescan *prescan, struct probity_scan *scan, uint64_t anchor_tick,
                        uint64_t end_offset)
 {
@@ -143,8 +144,8 @@ static int settle_span(struct prescan *prescan, struct probity_scan *scan, uint6
     return whole < 0 ? whole : 0;
 }
 
-/* If hits are counted, the span covers only hits and scopes, because only these are shown. item:
- * NULL for a chunk of the spool. */
+/* Takes the records of a block. If hits are counted, the span covers only hits and scopes, because
+ * only these are shown. item: NULL for a chunk of the spool. */
 static int take_records(struct prescan *prescan, const struct probity_data *data,
                         const uint8_t *payload, size_t bytes, const struct probity_scan_item *item)
 {
@@ -214,18 +215,18 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
     facts->records += data.records;
     facts->holes += data.holes;
     int error = take_records(prescan, &data, item->payload, item->header.payload_bytes, item);
-    /* A block older than the watermark is late even if not marked. */
+    /* A block older than the watermark is late even if it is not marked as late. */
     if (error == 0 && ((data.flags & PROBITY_DATA_LATE) || data.first_tick < prescan->watermark))
         error = take_late(prescan, item, &data);
     if (error != 0 || !trace->has_rest ||
         !probity_spool_tail_overlaps(&trace->rest, &data))
         return error;
-    /* A block replaces its words in the rest of the spool only if its records can be read. */
+    /* A block replaces its words in the tail of the spool only if its records can be read. */
     int whole = probity_scan_verify(scan, item);
     return whole == 1 ? probity_spool_tail_cover(&trace->rest, &data) : whole < 0 ? whole : 0;
 }
 
-/* Recording ended before the program did. */
+/* Takes a failure that ended the recording before the program ended. */
 static void take_failure(struct prescan *prescan, uint32_t system_error, uint64_t tick)
 {
     struct probity_trace_facts *facts = prescan->facts;
@@ -236,7 +237,7 @@ static void take_failure(struct prescan *prescan, uint32_t system_error, uint64_
     facts->failed_after_ns = tick > start ? probity_trace_ns_of_ticks(facts, tick - start) : 0;
 }
 
-/* scan: NULL for a SYNC in an index. */
+/* Takes a SYNC. scan: NULL for a SYNC in an index. */
 static int take_sync(struct prescan *prescan, struct probity_scan *scan,
                      const struct probity_scan_item *item)
 {
@@ -276,7 +277,7 @@ static void take_cost(struct prescan *prescan, const struct probity_scan_item *i
         prescan->facts->cost[cost.moment] = cost;
 }
 
-/* The first one counts. */
+/* Takes a DUMP block; only the first one counts. */
 static int take_dump(struct prescan *prescan, const struct probity_scan_item *item)
 {
     struct probity_trace *trace = prescan->trace;
@@ -327,8 +328,8 @@ static int take_item(struct prescan *prescan, struct probity_scan *scan,
     return 0;
 }
 
-/* Packs a chunk of the spool, because only its records show when it begins: a probe may have read
- * its clock before the chunk was opened. */
+/* Packs a chunk of the spool, because only its records show when it begins: a probe may read its
+ * clock before its chunk is opened. */
 static int take_chunk(struct prescan *prescan, size_t index)
 {
     struct probity_trace *trace = prescan->trace;
@@ -479,7 +480,7 @@ static void conclude(struct prescan *prescan)
               probity_waiting_compare);
 }
 
-/* Whether the program was killed before its spool had a name: then it recorded nothing
+/* Whether the program was killed before its spool had a name, so that it recorded nothing
  * (doc/trace-format.md, "Start"). */
 static int is_killed_at_start(const struct prescan *prescan)
 {
@@ -504,8 +505,8 @@ static void judge_state(struct prescan *prescan)
             is_killed_at_start(prescan) ? PROBITY_TRACE_KILLED : PROBITY_TRACE_UNFINISHED;
     else
         facts->state = trace->rest.is_alive ? PROBITY_TRACE_LIVE : PROBITY_TRACE_KILLED;
-    /* If the spool exists, an incomplete block at the end of the file loses nothing, because the
-     * spool still has the words. */
+    /* If the spool exists, an incomplete block at the end of the file is no loss, because the spool
+     * still has the words. */
     if (trace->has_rest && !prescan->ended) {
         facts->is_short = trace->rest.header.committed > facts->file_bytes;
         facts->cut_bytes = facts->is_short ? facts->cut_bytes : 0;
@@ -529,7 +530,7 @@ static int walk(struct prescan *prescan, struct probity_scan *scan,
     return got;
 }
 
-/* Reads the file, then the rest in the spool. */
+/* Reads the file, then the tail in the spool. */
 static int read_all(struct prescan *prescan, struct probity_scan *scan,
                     const struct probity_reader_options *options)
 {

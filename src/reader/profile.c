@@ -61,8 +61,8 @@ struct reading {
     uint64_t rate, now;
 };
 
-/* Time on the CPU, clamped to the range from 0 to the wall time, because readings of the CPU clock
- * are inexact. */
+/* Returns the time on the CPU, clamped to the range from 0 to the wall time, because readings of
+ * the CPU clock are inexact. */
 static uint64_t cpu_ns(uint64_t ticks, int64_t off, uint64_t rate)
 {
     uint64_t most = off > 0 ? (uint64_t)off : 0;
@@ -115,7 +115,8 @@ static int take_row(const struct reading *reading, const struct probity_profile_
     return reading->take(reading->context, &profiled);
 }
 
-/* End time for calls in progress: now, or the last time recorded by a dead program. */
+/* Returns the end time of calls in progress: now, or the last time recorded by a program that has
+ * ended. */
 static uint64_t find_now(const struct probity_trace *trace)
 {
     const struct probity_attach *attach = &trace->rest.attach;
@@ -154,7 +155,7 @@ static int read_cells(struct reading *reading)
     return error;
 }
 
-/* Reads a block whose checksum was correct in the prescan, up to the first invalid row. */
+/* Reads a block whose checksum was correct in the prescan, up to its first invalid row. */
 static int read_rows(struct reading *reading, const uint8_t *payload, size_t bytes)
 {
     const uint8_t *at = payload + PROBITY_PROFILE_FIXED_BYTES, *end = payload + bytes;

@@ -15,7 +15,7 @@
 struct probity_trace;
 
 struct probity_profile_place {
-    uint64_t offset, bytes; /* of a block */
+    uint64_t offset, bytes; /* offset and size of a block */
 };
 
 /* Positions of the parts of a profile in the file. */
@@ -23,7 +23,7 @@ struct probity_profile_parts {
     struct probity_profile_place *places; /* first the parts of the latest complete profile, */
     size_t count, capacity;               /* followed by the parts */
     size_t pending;                       /* number of parts of an incomplete profile */
-    uint64_t tick;                        /* tick of the pending one */
+    uint64_t tick;                        /* tick of the incomplete profile */
 };
 
 /* Takes a PROFILE block found by a prescan. Returns 0 or PROBITY_ERROR_MEMORY. */

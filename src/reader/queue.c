@@ -17,7 +17,7 @@ static uint64_t trace_bytes_of(const struct probity_waiting *item)
 }
 
 #ifdef PROBITY_DEBUG
-/* Checks the beginning of a long queue, so that a push still costs little. */
+/* Checks only the beginning of a long queue, so that a push stays cheap. */
 int probity_queue_is_valid(const struct probity_queue *queue)
 {
     enum { CHECKED = 64 };

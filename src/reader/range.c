@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * range.c: reads a part of a file as if it was a file. The path of a member has the bundle in place
- * of a directory, so no other file can have it.
+ * range.c: reads a part of a file as if it were a file. The path of a member has the bundle in
+ * place of a directory, so no other file can have it.
  */
 #include "reader/range.h"
 
@@ -29,7 +29,7 @@ int probity_range_open(const char *path, struct probity_range *ret_range)
     return error;
 }
 
-/* A member ends where the file ends if that was truncated. */
+/* Returns the size. If the file was truncated, a member ends where the file ends. */
 int64_t probity_range_size(const struct probity_range *range)
 {
     int64_t size = probity_file_size(range->file);

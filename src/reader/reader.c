@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.c: the public half of the reader: opens traces, determines which of them share a clock,
- * and reports whether they are complete. Runs in the tool, and in the traced program when it writes
- * its CSV file.
+ * reader.c: the public interface of the reader: opens traces, determines which of them share a
+ * clock, and reports whether they are complete. Runs in the tool, and in the traced program when it
+ * writes its CSV file.
  */
 #include "reader/reader.h"
 
@@ -24,14 +24,14 @@ struct probity_reader {
     struct probity_merge merge;
     struct probity_trace *traces;
     size_t count;
-    struct probity_clockmap *clocks; /* one per trace, for several traces */
-    int has_window; /* and each trace an index */
+    struct probity_clockmap *clocks; /* with several traces: one for each */
+    int has_window; /* there is a window, and each trace has an index */
     uint64_t window_end_ns;
     int has_waits_window; /* an analysis of waits continues from the state in each index */
     const struct probity_ahead_steps *ahead_steps;
-    struct probity_ahead *ahead; /* NULL: not started */
+    struct probity_ahead *ahead; /* NULL: no second thread */
     int is_ahead; /* 0: the merge runs in this thread */
-    int is_small; /* too small for a second thread */
+    int is_small; /* the traces are too small for a second thread */
     const struct probity_run_steps *run_steps;
     struct probity_runs *runs; /* NULL: none yet */
     struct probity_hosts *hosts; /* NULL: not aligned */
@@ -47,8 +47,8 @@ static int do_share_ticks(const struct probity_trace *left, const struct probity
            (a->clock == PROBITY_CLOCK_TSC || a->clock == PROBITY_CLOCK_CNTVCT);
 }
 
-/* All traces that share their ticks use one conversion: with separate anchors each would differ
- * from the others by a few ns, and wall time would decrease when they alternate. */
+/* Gives all traces that share their ticks one conversion: with separate anchors their times would
+ * differ by a few ns, and wall time would decrease when they alternate. */
 static int share_clock(struct probity_reader *reader, size_t first,
                        struct probity_clockmap **sources)
 {
@@ -73,8 +73,8 @@ static int share_clock(struct probity_reader *reader, size_t first,
     return error;
 }
 
-/* If a trace is read using its index, or its anchors are aligned, the scan cursor does not see all
- * anchors as they are used. */
+/* Whether the prescan's anchors are needed: if a trace is read using its index, or its anchors are
+ * aligned, the scan cursor does not find all anchors that are used. */
 static int needs_prescanned(const struct probity_reader *reader, const struct probity_trace *trace)
 {
     return trace->clock == &trace->own_clock &&
@@ -237,7 +237,7 @@ static void stop_ahead(struct probity_reader *reader)
     errno = error_number;
 }
 
-/* Without a second thread, the merge runs in this one. */
+/* Steps the merge in this thread if there is no second one. */
 static __attribute__((noinline)) int
 next_ahead(struct probity_reader *reader, const struct probity_event **ret_event)
 {
@@ -273,7 +273,7 @@ size_t probity_reader_next_run(struct probity_reader *reader, uint64_t end_ns,
                ? reader->ahead_steps->next_run(reader->ahead, end_ns, ret_run) : 0;
 }
 
-/* The first tick that is not earlier than from_ns. */
+/* Returns the first tick that is not earlier than from_ns. */
 static uint64_t tick_at(struct probity_trace *trace, uint64_t from_ns)
 {
     uint64_t low = trace->index.sum.first_tick, high = trace->index.sum.last_tick + 1;
@@ -330,15 +330,15 @@ static int may_wait(const struct probity_index *index)
                PROBITY_INDEX_CONTENTS_KNOWN;
 }
 
-/* Thread states are among what a state of waits depends on. */
+/* Whether the thread states are those of the index: its states of waits depend on them. */
 static int has_same_states(const struct probity_trace *trace)
 {
     return trace->sched.range.file >= 0 ? trace->sched.is_of_index
                                         : trace->index.states_count == 0;
 }
 
-/* Whether the states of all traces can be used together. Each has times as in its trace alone.
- * Several traces share a clock, so their ticks are needed. */
+/* Whether the states of all traces can be used together. The times in each are those of its trace
+ * alone. Several traces share a clock, so their ticks are needed. */
 static int have_waits(const struct probity_reader *reader, uint64_t objects_max)
 {
     uint64_t left = objects_max;
@@ -361,7 +361,7 @@ static int have_waits(const struct probity_reader *reader, uint64_t objects_max)
     return 1;
 }
 
-/* Returns 1, 0 if the trace has waits and no states, or an error. */
+/* Returns 1, 0 if the trace has waits but no states, or an error. */
 static int choose_waits(struct probity_trace *trace, uint64_t from_ns, int is_past_needed)
 {
     uint64_t tick = tick_at(trace, from_ns);
@@ -449,7 +449,7 @@ int probity_reader_skip_rest(struct probity_reader *reader)
 {
     if (!reader->has_window)
         return 0;
-    stop_ahead(reader); /* it ended at the end of the window */
+    stop_ahead(reader); /* the thread ended at the end of the window */
     return probity_merge_skip_rest(&reader->merge);
 }
 
@@ -477,7 +477,7 @@ void probity_reader_set_lane(struct probity_reader *reader, uint32_t lane)
         reader->traces[i].lane = lane;
 }
 
-/* Each reader has the facts that depend on events, because both read all such events. */
+/* Both readers have the facts that depend on events, because both read all such events. */
 static int do_lanes_match(const struct probity_trace *left, const struct probity_trace *right)
 {
     const struct probity_trace_facts *a = &left->facts, *b = &right->facts;
@@ -571,7 +571,8 @@ int probity_reader_sites(const struct probity_reader *reader, size_t trace,
     return probity_sites_read(&reader->traces[trace], take, context, ret_left_out);
 }
 
-/* The cause is unknown if another version of the tool recovered the trace. */
+/* Describes why the recording failed. The cause is unknown if another version of the tool recovered
+ * the trace. */
 static void describe_failure(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
 {
     const char *cause = facts->failed_errno != 0 ? strerror(facts->failed_errno) : "cause unknown";
@@ -614,7 +615,7 @@ static int describe_loss(const struct probity_trace_facts *facts, char *ret_why,
     return 1;
 }
 
-/* A dump is complete if its window is, whatever was dropped before. */
+/* Describes a dump. It is complete if its window is, whatever was dropped before. */
 static int describe_dump(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
 {
     struct probity_dump dump = {.flags = 0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.h: several events at once: consecutive hits, enters and leaves of one thread, each recorded
- * as one word, in a short form. An analysis of many such events takes a run in one call, and builds
- * an event only where it needs one.
+ * run.h: processes several events at once: consecutive hits, enters and leaves of one thread, each
+ * recorded as one word, in a short form. An analysis of many such events takes a run in one call,
+ * and builds an event only if it needs one.
  */
 #ifndef PROBITY_READER_RUN_H
 #define PROBITY_READER_RUN_H
@@ -12,11 +12,11 @@
 
 #include "reader/reader.h"
 
-/* Begins every item of ahead_items.h. */
+/* The beginning of every item of ahead_items.h. */
 struct probity_run_item {
     uint16_t item;   /* an enum item_kind */
-    uint16_t run;    /* of events: place of the block's facts; ITEM_RUN: the place to store them */
-    uint32_t number; /* of events: place of the code; otherwise the size of the item in bytes */
+    uint16_t run;    /* for events: place of the block's facts; ITEM_RUN: the place to store them */
+    uint32_t number; /* for events: place of the code; otherwise the size of the item in bytes */
 };
 
 /* Two of them fill a cache line. */
@@ -25,21 +25,21 @@ struct probity_run_event {
     uint64_t tick, wall_ns, cpu_ns;
 };
 
-/* Facts common to all hits of one code. */
+/* Facts common to all hits with one code. */
 struct probity_run_code {
     struct probity_run_item head;
     uint32_t place, id, name_bytes;
     uint16_t kind, is_site;
-    const char *name; /* of a hit */
-    const struct probity_function *function; /* of an enter or leave */
+    const char *name; /* for a hit */
+    const struct probity_function *function; /* for an enter or leave */
 };
 
 struct probity_run {
     const struct probity_run_event *events;
     size_t count;
-    const struct probity_run_code *codes; /* by head.number of an event */
+    const struct probity_run_code *codes; /* indexed by head.number of an event */
     unsigned kinds; /* bits 1 << (kind & 31) of its events, and maybe of earlier ones */
-    /* The thread's facts; the rest is that of an event without a payload. */
+    /* The facts of the thread; other fields are those of an event without a payload. */
     struct probity_event *event;
 };
 
@@ -61,7 +61,7 @@ static inline void probity_run_set_code(struct probity_event *event,
     event->name_bytes = code->function != NULL ? code->function->name_bytes : code->name_bytes;
 }
 
-/* Sets run->event to an event of the run. Returns it; it is valid until the next call. */
+/* Sets run->event to an event of the run, and returns it. It is valid until the next call. */
 static inline const struct probity_event *probity_run_event_at(const struct probity_run *run,
                                                                size_t at)
 {
@@ -79,7 +79,7 @@ static inline const struct probity_event *probity_run_event_at(const struct prob
 struct probity_merge;
 struct probity_runs;
 
-/* How a reader makes runs without a second thread. Only in the tool. */
+/* The steps that make runs without a second thread. Only in the tool. */
 struct probity_run_steps {
     /* Takes a run of the events before end_ns in wall time that follow the latest one of the merge.
      * *runs: NULL at first. Returns its length; 0 if the next event must come from

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * runs.c: makes runs of events: from items that a second thread has written, or, without one, from
- * items that the reader's thread writes itself, as many as fit into a CPU's first-level cache. Runs
- * in the reader's thread.
+ * runs.c: makes runs of events from items. The items are written by a second thread or, without
+ * one, by the reader's thread, as many as fit into a CPU's first-level cache. Runs in the reader's
+ * thread.
  */
 #include "reader/run.h"
 
@@ -15,7 +15,7 @@ enum { BATCH_BYTES = 16384 };
 
 struct probity_runs {
     const uint8_t *at, *end; /* items not taken yet */
-    int is_before_other;     /* they end before an event that is not in a run */
+    int is_before_other;     /* the items end before an event that is not in a run */
     struct probity_ahead_facts facts;
     struct probity_ahead_places places;
     _Alignas(64) uint8_t items[BATCH_BYTES];
@@ -54,7 +54,8 @@ void probity_ahead_store_code(struct probity_ahead_facts *facts,
     facts->kinds |= 1U << (code->kind & 31);
 }
 
-/* Stores facts up to the next item of another kind. Returns where that is, or the end. */
+/* Stores facts up to the next item of another kind. Returns the address of that item, or the
+ * end. */
 static const uint8_t *skip_facts(struct probity_ahead_facts *facts, const uint8_t *at,
                                  const uint8_t *end)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * scan.c: reads block after block through a window on the file. All input is untrusted: lengths are
- * checked against the rest of the file, and after an invalid block the search for the next valid
- * one has a budget, so that no file can make it quadratic.
+ * checked against the remaining size of the file, and after an invalid block the search for the
+ * next valid one has a budget, so that no file can make the search quadratic.
  */
 #include "reader/scan.h"
 
@@ -22,7 +22,7 @@ enum {
 
 #define SEARCH_BUDGET (UINT64_C(1) << 30)
 
-/* `bytes` of the file at offset; NULL with scan->error = 0 if the file is too short. */
+/* Returns `bytes` of the file at offset; NULL with scan->error = 0 if the file is too short. */
 static const uint8_t *scan_view(struct probity_scan *scan, uint64_t offset, size_t bytes)
 {
     scan->error = 0;
@@ -114,8 +114,8 @@ int probity_scan_verify(struct probity_scan *scan, const struct probity_scan_ite
     return scan->error != 0 ? scan->error : whole;
 }
 
-/* The same for a block at its expected position. An invalid block costs budget, because the search
- * continues soon after its beginning, not at the end that its header claims. */
+/* The same for a block at its expected position. An invalid block consumes budget, because the
+ * search continues soon after its beginning, not at the end that its header claims. */
 static int holds(struct probity_scan *scan, uint64_t offset,
                  const struct probity_block_header *header)
 {
@@ -126,7 +126,7 @@ static int holds(struct probity_scan *scan, uint64_t offset,
     return 0;
 }
 
-/* A DATA block is accepted if another block follows it; it is verified when it is opened. */
+/* A DATA block is accepted if another block follows it, and verified when it is opened. */
 static int is_trusted(struct probity_scan *scan, uint64_t offset,
                       const struct probity_block_header *header)
 {
@@ -159,7 +159,7 @@ static int is_resumption(struct probity_scan *scan, uint64_t offset,
     return is_whole(scan, offset, ret_header);
 }
 
-/* Returns the data to search from offset on; spends budget if it must be read. NULL: budget
+/* Returns the data to search from offset on; spends budget if the data must be read. NULL: budget
  * exhausted. */
 static const uint8_t *search_view(struct probity_scan *scan, uint64_t offset, size_t *ret_bytes)
 {
@@ -179,8 +179,8 @@ static const uint8_t *search_view(struct probity_scan *scan, uint64_t offset, si
     return scan_view(scan, offset, (size_t)bytes);
 }
 
-/* The next valid block after the damage at scan->offset. Returns its offset, or the file's size if
- * there is none. */
+/* Finds the next valid block after the damage at scan->offset. Returns its offset, or the size of
+ * the file if there is none. */
 static uint64_t find_resumption(struct probity_scan *scan, struct probity_block_header *ret_header)
 {
     uint64_t offset = scan->offset;
@@ -196,7 +196,7 @@ static uint64_t find_resumption(struct probity_scan *scan, struct probity_block_
         if (at == NULL)
             break;
         const uint8_t *found = memmem(at, bytes, "PBLK", 4);
-        if (found == NULL) { /* a hole of terabytes takes no effort to create */
+        if (found == NULL) { /* creating a hole of terabytes costs nothing */
             offset = probity_range_data(&scan->range, offset + bytes - 3);
             continue;
         }
@@ -241,7 +241,7 @@ static int next_after_damage(struct probity_scan *scan, struct probity_scan_item
     return 1;
 }
 
-/* A complete block with an unexpected serial: blocks before it are lost, or it is a duplicate.
+/* Takes a complete block with an unexpected serial: earlier blocks are lost, or it is a duplicate.
  * Returns 1 with an item that reports it, or 0. */
 static int next_out_of_turn(struct probity_scan *scan, const struct probity_block_header *header,
                             struct probity_scan_item *ret_item)

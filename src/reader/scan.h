@@ -19,9 +19,9 @@ enum probity_scan_kind {
 
 struct probity_scan_item {
     enum probity_scan_kind kind;
-    uint64_t offset, bytes; /* of the block, or of the skipped bytes */
-    const char *why;        /* DAMAGE and CUT */
-    struct probity_block_header header; /* BLOCK only */
+    uint64_t offset, bytes; /* those of the block, or of the skipped bytes */
+    const char *why;        /* only for DAMAGE and CUT */
+    struct probity_block_header header; /* only for BLOCK */
     const uint8_t *payload; /* valid until the next call; see below */
 };
 
@@ -30,8 +30,8 @@ struct probity_scan {
     int verify;
     int error;      /* errno of the last failed read, 0 if the file was just too short */
     int ended;
-    uint64_t size;  /* limit: nothing after it is read */
-    uint64_t offset, serial; /* of the next block */
+    uint64_t size;  /* limit: nothing after this offset is read */
+    uint64_t offset, serial; /* those of the next block */
     uint64_t budget; /* number of bytes that searches may still check */
     uint8_t *window;
     size_t window_capacity, window_bytes;
@@ -46,7 +46,7 @@ struct probity_scan {
  * PROBITY_ERROR_MEMORY. */
 int probity_scan_init(struct probity_scan *scan, int file, uint64_t size, int verify);
 
-/* Same as above for a part of the file. */
+/* The same for a part of the file. */
 int probity_scan_init_range(struct probity_scan *scan, const struct probity_range *range,
                             uint64_t size, int verify);
 

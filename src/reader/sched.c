@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.c: verifies TRACE.sched when it is opened, and lists its blocks; they are read again, and
- * verified again, when the merge reaches them. An index may have the list. Memory: 24 bytes for
- * each block.
+ * sched.c: verifies TRACE.sched when it is opened, and lists its blocks. They are read and verified
+ * again when the merge reaches them. An index may contain the list. Memory: 24 bytes for each
+ * block.
  */
 #include "reader/sched.h"
 
@@ -26,7 +26,7 @@ struct pass {
     size_t capacity;
 };
 
-/* Returns 0 if the file has these bytes, DAMAGED if it is shorter or unreadable, or MEMORY. */
+/* Reads bytes. Returns 0, DAMAGED if the file is shorter or unreadable, or MEMORY. */
 static int read_bytes(struct pass *pass, size_t at, size_t bytes)
 {
     if (probity_bytes_reserve(&pass->bytes, &pass->capacity, at + bytes) != 0)
@@ -77,7 +77,7 @@ static int take_info(struct pass *pass, const uint8_t session[16])
     return 0;
 }
 
-/* The stream may contain only states: anything else could declare or hide records. */
+/* Checks that the stream contains only states: anything else could declare or hide records. */
 int64_t probity_sched_block_check(const uint8_t *payload, size_t bytes)
 {
     struct probity_unpacker unpacker;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sites.c: reads rows of SITES blocks, one at a time, and zero-terminates their texts. Each block's
- * checksum is verified here, as a DATA block's is when it is opened.
+ * sites.c: reads rows of SITES blocks, one at a time, and zero-terminates their texts. The checksum
+ * of each block is verified here, like that of a DATA block when it is opened.
  */
 #include "reader/sites.h"
 
@@ -39,7 +39,7 @@ struct reading {
     probity_sites_take *take;
     void *context;
     uint64_t listed, left_out;
-    char *texts; /* of one row, each zero-terminated */
+    char *texts; /* texts of one row, each zero-terminated */
     size_t capacity;
 };
 
@@ -56,7 +56,8 @@ static int reserve(struct reading *reading, const struct probity_listed *row)
     return 0;
 }
 
-/* No program lists more than the limit: rows beyond it are damage, and only counted. */
+/* Takes a row. No program lists more rows than the limit: further ones are damage, and only
+ * counted. */
 static int take_row(struct reading *reading, const struct probity_listed *row)
 {
     const char *text[PROBITY_LISTED_TEXTS];
@@ -93,7 +94,7 @@ static int take_row(struct reading *reading, const struct probity_listed *row)
     return reading->take(reading->context, &site);
 }
 
-/* Stops at an invalid row. */
+/* Reads the rows, up to the first invalid one. */
 static int read_rows(struct reading *reading, const uint8_t *payload, size_t bytes)
 {
     const uint8_t *at = payload + PROBITY_SITES_FIXED_BYTES, *end = payload + bytes;

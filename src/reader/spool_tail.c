@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * spool_tail.c: presents chunks of a spool as blocks in memory. Runs in the tool, while a program
- * may be storing to and recycling the chunks, and uses only copies of them.
+ * spool_tail.c: presents chunks of a spool as blocks in memory. Runs in the tool, possibly while a
+ * program stores to the chunks and recycles them, and uses only copies of them.
  */
 #include "reader/spool_tail.h"
 
@@ -18,7 +18,8 @@ static uint64_t load(const struct probity_attach_chunk *chunk, uint32_t at)
     return __atomic_load_n(&chunk->words[at], __ATOMIC_ACQUIRE);
 }
 
-/* Number of words according to the head of a record, pending or not; 1 if it is invalid.
+/* Returns the number of words according to the head of a record, pending or not; 1 if the head is
+ * invalid.
  */
 static uint32_t words_of(uint64_t head, uint32_t left)
 {
@@ -29,8 +30,8 @@ static uint32_t words_of(uint64_t head, uint32_t left)
                : words;
 }
 
-/* The next head after zero words, or the end of the chunk. Records may be stored there
- * concurrently: a nonzero word may then be inside a record, and its head is searched for again. */
+/* Returns the next head after zero words, or the end of the chunk. Records may be stored there
+ * concurrently: a nonzero word may then be inside a record, so its head is searched for again. */
 static uint32_t next_head(const struct probity_attach_chunk *chunk, uint32_t first)
 {
     uint32_t at = first, again = first;
@@ -44,8 +45,8 @@ static uint32_t next_head(const struct probity_attach_chunk *chunk, uint32_t fir
     return again;
 }
 
-/* Copies the complete records of a live chunk: if a head is visible, its other words were stored
- * before (acquire; pairs with the release of the head in src/runtime/). */
+/* Copies the complete records of a live chunk. If a head is visible, the other words of its record
+ * were stored before (acquire; pairs with the release of the head in src/runtime/). */
 static int copy_words(struct probity_attach_chunk *chunk, uint64_t *room, uint64_t **ret_copy)
 {
     uint32_t end = 0;
@@ -71,7 +72,8 @@ static int copy_words(struct probity_attach_chunk *chunk, uint64_t *room, uint64
     return 0;
 }
 
-/* Adds chunk `index` to the list. A chunk freed in the meantime is in the file by now. */
+/* Adds chunk `index` to the list. If a chunk was freed in the meantime, it is in the file by
+ * now. */
 static int take_chunk(struct probity_spool_tail *rest, uint64_t index, uint64_t *room)
 {
     struct probity_spool_tail_chunk taken = {.index = index};
@@ -107,7 +109,7 @@ static int compare_serials(const void *left, const void *right)
     return a->chunk.serial < b->chunk.serial ? -1 : a->chunk.serial > b->chunk.serial;
 }
 
-/* Takes the latest anchors, oldest first. The next entry may be half written. */
+/* Takes the latest anchors, oldest first. The next entry may be partially written. */
 static void take_anchors(struct probity_spool_tail *rest)
 {
     const struct probity_spool_header *header = probity_attach_header(&rest->attach);
@@ -118,7 +120,7 @@ static void take_anchors(struct probity_spool_tail *rest)
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     uint64_t after = __atomic_load_n(&header->anchors, __ATOMIC_ACQUIRE);
     uint64_t kept = PROBITY_SPOOL_ANCHORS - 1;
-    /* A program never decreases this number. */
+    /* The program never decreases this number. */
     after = after > before ? after : before;
     for (uint64_t i = after > kept ? after - kept : 0; i < before; i++) {
         const struct probity_spool_anchor *anchor = &ring[i % PROBITY_SPOOL_ANCHORS];
@@ -129,8 +131,9 @@ static void take_anchors(struct probity_spool_tail *rest)
     }
 }
 
-/* Finds the latest chunk that is open before any is copied. A chunk that a thread opens after its
- * open chunk was copied is left out, because records between the two would be missing. */
+/* Finds the latest chunk that is open before the first one is copied. A chunk that a thread opens
+ * after its previous one was copied is left out, because records between the two would be
+ * missing. */
 static void find_newest(struct probity_spool_tail *rest)
 {
     struct probity_attach_chunk chunk;
@@ -178,7 +181,7 @@ int probity_spool_tail_adopt(const struct probity_attach *attach, const struct p
     rest.is_closed = rest.header.state == PROBITY_SPOOL_CLOSED;
     rest.rate = rest.header.rate != 0 ? rest.header.rate : info->rate;
     take_anchors(&rest);
-    /* A spool being created is empty, and everything in a closed one is in the trace. */
+    /* A spool that is being created is empty, and everything in a closed spool is in the trace. */
     if (rest.header.state == PROBITY_SPOOL_RECORDING || rest.header.state == PROBITY_SPOOL_LEFT)
         error = take_all(&rest);
     if (error != 0) {
@@ -224,7 +227,8 @@ int probity_spool_tail_take(const struct probity_attach_query *query,
     return error;
 }
 
-/* The index of the chunk's first entry in the list; count if there is none. */
+/* Returns the index of the chunk's first entry in the list; the length of the list if there is
+ * none. */
 static size_t find_chunk(const struct probity_spool_tail *rest, uint64_t serial)
 {
     size_t low = 0, high = rest->count;
@@ -240,7 +244,7 @@ static size_t find_chunk(const struct probity_spool_tail *rest, uint64_t serial)
     return low < rest->count && rest->chunks[low].chunk.serial == serial ? low : rest->count;
 }
 
-/* The range of the chunk's words that a block contains. */
+/* Determines the range of the chunk's words that a block contains. */
 static void covered_words(const struct probity_spool_tail_chunk *chunk,
                           const struct probity_data *data, uint32_t *ret_first, uint32_t *ret_end)
 {
@@ -279,7 +283,7 @@ static int split(struct probity_spool_tail *rest, size_t index, uint32_t first)
     return 0;
 }
 
-/* Keeps the words before the block; if they are written later, they are late. */
+/* Keeps the words before the block. If they are written later, they are late. */
 static int cover(struct probity_spool_tail *rest, size_t index, uint32_t first, uint32_t end)
 {
     int error = end < rest->chunks[index].chunk.end ? split(rest, index, end) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * spools.c: lists a spool directory. The trace path in a spool is a hint: a file is accepted
- * only if it has the device and inode that the program recorded, and the spool's owner
+ * spools.c: lists a spool directory. The trace path in a spool is a hint: a file is accepted only
+ * if it has the device and inode that the program recorded, and the owner of the spool
  * (doc/spool.md, "From a spool to its trace").
  */
 #include "reader/spools.h"
@@ -34,7 +34,7 @@ static int is_that_file(const struct probity_spools_entry *entry, const struct s
            status->st_dev == entry->device && status->st_ino == entry->inode;
 }
 
-/* Opens a name if it is the trace's file. Returns a descriptor, or -1 with errno set. */
+/* Opens a name if it is the file of the trace. Returns a descriptor, or -1 with errno set. */
 static int open_that_file(const struct probity_spools_entry *entry, int directory, const char *name)
 {
     struct stat status;
@@ -53,7 +53,7 @@ static int open_that_file(const struct probity_spools_entry *entry, int director
     return file;
 }
 
-/* Searches for a trace that was renamed, by its inode. On success the entry gets its path. */
+/* Searches for a trace that was renamed, by its inode. On success sets the path of the entry. */
 static int find_renamed(struct probity_spools_entry *entry, const struct probity_parent *parent)
 {
     int list_file = openat(parent->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), file = -1;
@@ -78,7 +78,7 @@ static int find_renamed(struct probity_spools_entry *entry, const struct probity
     return file;
 }
 
-/* Returns the trace's descriptor, or -1. Stores the outcome in the entry. */
+/* Opens the trace, and stores the outcome in the entry. Returns its descriptor, or -1. */
 static int open_trace(struct probity_spools_entry *entry)
 {
     struct probity_parent parent = {.directory = -1};
@@ -104,7 +104,8 @@ static int open_trace(struct probity_spools_entry *entry)
 /* ---- The rest ----------------------------------------------------------------------------------
  */
 
-/* Removes the words that the trace has. Without its INFO the file is not the spool's trace. */
+/* Removes the words that are in the trace. A file without the trace's INFO is not the spool's
+ * trace. */
 static int cover(const struct probity_spools_entry *entry, int file,
                  struct probity_spool_tail *rest)
 {
@@ -150,7 +151,7 @@ static void count_rest(struct probity_spools_entry *entry, struct probity_spool_
     entry->has_records = 1;
 }
 
-/* Takes over the attachment of a spool whose program has ended. */
+/* Takes ownership of the attachment of a spool whose program has ended. */
 static void look_at_rest(struct probity_spools_entry *entry, struct probity_attach *attach)
 {
     static const struct probity_info no_info;
@@ -231,7 +232,8 @@ static enum probity_spools_state state_of(const struct probity_attach *attach)
     }
 }
 
-/* A closed spool usually exists only briefly, but stays if its program was killed just then. */
+/* Examines a spool. A closed spool usually exists only briefly, but remains if its program was
+ * killed at that moment. */
 static void look_at_spool(struct probity_spools_entry *entry, struct probity_place *place)
 {
     struct probity_attach attach;
@@ -249,7 +251,7 @@ static void look_at_spool(struct probity_spools_entry *entry, struct probity_pla
         probity_attach_close(&attach);
 }
 
-/* Fills in the facts that the names and sizes of the files do not show. Returns 0 or
+/* Adds the facts that names and sizes of files do not provide. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 static int complete(struct probity_spools_entry *entry, const char *directory, int list)
 {
@@ -280,7 +282,7 @@ static int complete(struct probity_spools_entry *entry, const char *directory, i
 /* ---- The directory -----------------------------------------------------------------------------
  */
 
-/* A file in the directory. If it is named "STEM.NUMBER", stem is set, else empty. */
+/* A file in the directory. stem is empty unless the file is named "STEM.NUMBER". */
 struct part {
     char stem[48];
     int is_first;
@@ -343,7 +345,7 @@ static int read_directory(DIR *list, struct parts *parts)
     return error;
 }
 
-/* Parts of one stem are adjacent, the first segment first. */
+/* Adds the entries. Parts with the same stem are adjacent, the first segment first. */
 static int add_entries(struct probity_spools *spools, const struct parts *parts, uint32_t owner,
                        int list)
 {

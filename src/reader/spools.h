@@ -14,53 +14,53 @@
 enum probity_spools_state {
     PROBITY_SPOOLS_DEAD,
     PROBITY_SPOOLS_ALIVE,
-    PROBITY_SPOOLS_CLOSED,  /* everything is in the trace */
+    PROBITY_SPOOLS_CLOSED,  /* closed: everything is in the trace */
     PROBITY_SPOOLS_RECOVERING, /* another process is recovering it */
-    PROBITY_SPOOLS_UNKNOWN, /* its program holds no lock, or it cannot be queried */
+    PROBITY_SPOOLS_UNKNOWN, /* its program holds no lock, or the lock cannot be queried */
     PROBITY_SPOOLS_OTHER_BOOT,
-    PROBITY_SPOOLS_BROKEN   /* not a spool that this version can read */
+    PROBITY_SPOOLS_BROKEN   /* not a spool, or of a version that cannot be read */
 };
 
 enum probity_spools_trace {
-    PROBITY_SPOOLS_FOUND,     /* it is there, and is the file that the program wrote */
-    PROBITY_SPOOLS_GONE,      /* it is neither at its path nor, renamed, in its directory */
-    PROBITY_SPOOLS_UNRECORDED, /* the spool does not record where it is */
+    PROBITY_SPOOLS_FOUND,     /* the trace exists, and is the file that the program wrote */
+    PROBITY_SPOOLS_GONE,      /* neither at its path nor, renamed, in its directory */
+    PROBITY_SPOOLS_UNRECORDED, /* the spool does not record its path */
     PROBITY_SPOOLS_UNREADABLE /* it may exist */
 };
 
 struct probity_spools_entry {
     char stem[48];  /* session id in hexadecimal */
-    char *path;     /* of segment 0 */
+    char *path;     /* path of segment 0 */
     size_t directory; /* index of its directory in the list */
     uint32_t owner; /* user id */
     enum probity_spools_state state;
     uint64_t bytes; /* bytes of memory, all segments */
-    int64_t changed_ns; /* since 1970: when the file was created or closed */
-    /* From its header, as claimed by the program. */
+    int64_t changed_ns; /* ns since 1970: when the file was created or closed */
+    /* From its header, which the program wrote. */
     uint32_t pid;
     char program[65];
     uint8_t session[16], boot[16];
-    uint64_t device, inode; /* of its trace */
-    /* Only for dead and closed ones: */
+    uint64_t device, inode; /* identity of the trace */
+    /* Only for dead and closed spools: */
     enum probity_spools_trace trace;
-    char *trace_path; /* its path, now or formerly; NULL: unknown */
+    char *trace_path; /* its current or former path; NULL: unknown */
     int has_records;
-    uint64_t records; /* records missing from the trace; an upper bound without the trace */
+    uint64_t records; /* records missing from the trace; without the trace, an upper bound */
     uint64_t functions; /* in profile mode: rows of counts */
 };
 
 struct probity_spools {
-    struct probity_spools_entry *entries; /* latest last */
+    struct probity_spools_entry *entries; /* the latest last */
     size_t count;
     char **directories;
     uint32_t *owners;
     size_t directory_count;
-    uint64_t other_files, other_bytes; /* in the directories, but not part of a spool */
+    uint64_t other_files, other_bytes; /* files in the directories that are not part of a spool */
 };
 
-/* Adds the spools of a directory that belongs to owner and is not writable by others. Returns 0;
- * PROBITY_ERROR_OPEN (errno set), PROBITY_ERROR_STATE (another user's, or writable by others),
- * PROBITY_ERROR_MEMORY. */
+/* Adds the spools of a directory that belongs to `owner` and is not writable by others. Returns 0;
+ * PROBITY_ERROR_OPEN (errno set), PROBITY_ERROR_STATE (owned by another user, or writable by
+ * others), PROBITY_ERROR_MEMORY. */
 int probity_spools_add(struct probity_spools *spools, const char *directory, uint32_t owner);
 
 /* Finds the trace of an attached spool, live or not. Sets the entry's trace, trace_path (to be

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * switched.c: which sites are off, by number, and how many of each name without its role: the names
- * of a lock's sites differ only in the part after the last colon. A trace may switch any number of
- * sites, so neither a switch nor a hit looks at all of them.
+ * switched.c: tracks which sites are off, by number, and counts them by name without role: the
+ * names of a lock's sites differ only in the part after the last colon. A trace may switch any
+ * number of sites, so neither a switch nor a hit examines all of them.
  */
 #include "reader/switched.h"
 
@@ -17,8 +17,8 @@
 
 /* A name without its role. */
 struct probity_switched_stem {
-    struct probity_link link; /* first */
-    size_t off; /* sites with it that are off */
+    struct probity_link link; /* must be first */
+    size_t off; /* number of sites with this stem that are off */
     size_t length;
     char bytes[];
 };
@@ -28,7 +28,7 @@ static const struct probity_name *name_of(const struct probity_names *names, uin
     return probity_names_find(names, 2 * (uint64_t)site + 1);
 }
 
-/* Length of the name without the role; 0: it has none. */
+/* Returns the length of the name without the role; 0: it has none. */
 static size_t stem_of(const char *name, size_t length)
 {
     while (length > 0 && name[length - 1] != ':')
@@ -65,7 +65,7 @@ static struct probity_switched_stem *find_stem(const struct probity_switched_sit
     return stem;
 }
 
-/* The stem of a site that is switched off, added if necessary. NULL if out of memory. */
+/* Returns the stem of a site that is switched off, added if necessary. NULL if out of memory. */
 static struct probity_switched_stem *stem_at(struct probity_switched_sites *sites, const char *name,
                                              size_t length)
 {
@@ -104,7 +104,7 @@ static int switch_off(struct probity_switched_sites *sites, struct probity_switc
     return 0;
 }
 
-/* Its name may have become known only after it was switched off. */
+/* The name may have become known only after the site was switched off. */
 static void switch_on(struct probity_switched_sites *sites, struct probity_switched_site *site)
 {
     if (site->stem != NULL)

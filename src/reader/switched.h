@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * switched.h: the sites of one trace that are switched off at the time of its present event
- * (doc/trace-format.md, "Sites that are switched off"). Without their hits, roles and ids of others
- * would lead to waits, holds and requests that did not happen.
+ * switched.h: the sites of one trace that are switched off at the time of its current event
+ * (doc/trace-format.md, "Sites that are switched off"). If their hits are missing, the roles and
+ * ids of other hits would lead to waits, holds and requests that did not happen.
  */
 #ifndef PROBITY_READER_SWITCHED_H
 #define PROBITY_READER_SWITCHED_H
@@ -11,15 +11,15 @@
 #include "reader/reader.h"
 
 struct probity_switched_site {
-    struct probity_switched_stem *stem; /* that counts it; NULL: none */
+    struct probity_switched_stem *stem; /* the stem that counts the site; NULL: none */
     uint8_t is_off, is_request;         /* is_request: counted in `requests` */
 };
 
 /* All zero: none. */
 struct probity_switched_sites {
-    struct probity_switched_site *sites; /* by number */
+    struct probity_switched_site *sites; /* indexed by number */
     uint32_t size;
-    size_t count;    /* that are off */
+    size_t count;    /* number of sites that are off */
     size_t requests; /* those of them that begin or end requests */
     struct probity_hashtable stems; /* names without roles, of sites that are or were off */
 };

@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function by the site number of its enter. */
+/* A function, by the site number of its enter. */
 struct probity_stack_scope {
     uint32_t number;
-    int is_declared; /* 0: number is as recorded */
+    int is_declared; /* 0: number as recorded, without a declaration */
     int is_paused;
     uint64_t enter_tick;
 };
@@ -29,8 +29,8 @@ struct probity_thread_stack {
 int probity_thread_stack_enter(struct probity_thread_stack *stack,
                                const struct probity_stack_scope *scope);
 
-/* Closes the scope and those above it; without effect if it is not open. Returns the number of
- * scopes that were compared. */
+/* Closes the scope and those inside it; no effect if it is not open. Returns the number of scopes
+ * that were compared. */
 uint32_t probity_thread_stack_leave_other(struct probity_thread_stack *stack, uint32_t number,
                                           int is_declared);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: a hash table that maps (trace, thread) to a dense slot. It is not base/hashtable.h,
- * because it finds indexes into an array that moves when it grows: 4 bytes per place are enough.
+ * threads.c: a hash table that maps (trace, thread) to a dense slot. It does not use
+ * base/hashtable.h, because it stores indexes of an array that moves when it grows: 4 bytes per
+ * place are enough.
  */
 #include "reader/threads.h"
 

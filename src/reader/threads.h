@@ -11,15 +11,15 @@
 #include <stdint.h>
 
 struct probity_thread_seen {
-    uint64_t cpu_ns; /* last returned */
+    uint64_t cpu_ns; /* latest value returned */
     uint32_t trace, thread, tid;
-    uint32_t is_past; /* of probity_merge_next_only(): needs no more records */
+    uint32_t is_past; /* for probity_merge_next_only(): needs no more records */
 };
 
 struct probity_threads_seen {
     struct probity_thread_seen *seen; /* by slot */
-    uint32_t *places;                 /* hash table: slot + 1, 0: free */
-    size_t count, capacity;           /* of places, a power of two; `seen` has half as many */
+    uint32_t *places;                 /* hash table: slot + 1; 0: free */
+    size_t count, capacity;           /* of `places`: a power of two; `seen` has half as many */
 };
 
 /* Finds or adds a thread. Returns 0 with its slot, or PROBITY_ERROR_MEMORY. */

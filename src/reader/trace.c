@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace.c: opens one trace and moves the scan cursor from SYNC to SYNC; passes the blocks in
- * between to the merge, together with the tick up to which it may advance.
+ * trace.c: opens one trace and moves the scan cursor from SYNC to SYNC. Passes the blocks in
+ * between to the merge, with the tick up to which it may advance.
  */
 #include "reader/trace.h"
 
@@ -13,7 +13,7 @@
 #include "probity.h"
 #include "reader/file.h"
 
-/* Reads the first block. Without it the others cannot be decoded. */
+/* Reads the first block, which is needed to decode the others. */
 static int read_info(struct probity_trace *trace)
 {
     struct probity_scan scan;
@@ -179,8 +179,8 @@ static int pass_data(struct probity_trace *trace, const struct probity_scan_item
                                                    (uint32_t)item->bytes, trace->number});
 }
 
-/* All records before the watermark have been seen, and those before the anchor have their final
- * wall time. */
+/* Passes a SYNC: all records before the watermark have been seen, and those before the anchor have
+ * their final wall time. */
 static int pass_sync(struct probity_trace *trace, const struct probity_scan_item *item)
 {
     struct probity_sync sync;
@@ -287,7 +287,7 @@ int probity_trace_advance(struct probity_trace *trace, struct probity_queue *que
             return got;
         if (got == 0)
             ends = go_on(trace);
-        /* A prescan has counted the damage that it saw; an index shows none. */
+        /* A prescan has counted the damage that it found; an index does not show any. */
         if (got > 0 && item.kind != PROBITY_SCAN_BLOCK && trace->index.file >= 0)
             probity_trace_note_damage(trace, item.offset, item.bytes);
         if (got == 0 || item.kind != PROBITY_SCAN_BLOCK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace.h: one trace of a reader: its file, the rest in its spool, its clock and names, and the
+ * trace.h: one trace of a reader: its file, the tail in its spool, its clock and names, and the
  * scan cursor, which reads block headers ahead of the merge.
  */
 #ifndef PROBITY_READER_TRACE_H
@@ -25,7 +25,7 @@
 #include "reader/sched.h"
 #include "reader/hit_count.h"
 
-/* A chunk of the spool has its index instead of an offset. */
+/* A chunk of the spool has its index in place of an offset. */
 static inline int probity_waiting_is_in_sched(const struct probity_waiting *waiting)
 {
     return waiting->bytes != 0 && (waiting->offset & PROBITY_WAITING_IN_INDEX) == 0 &&
@@ -39,7 +39,8 @@ struct probity_waiting_list {
 };
 
 /* Offsets of the late blocks that are passed on by time. They are identified by offset, not by
- * number, because the scan cursor may see blocks that a prescan with checksums found damaged. */
+ * number, because the scan cursor may find blocks that a prescan with checksums found to be
+ * damaged. */
 struct probity_late_places {
     uint64_t *offsets;
     size_t count, capacity, next;
@@ -47,7 +48,7 @@ struct probity_late_places {
 
 struct probity_trace {
     uint32_t number;
-    struct probity_range range; /* of its bytes */
+    struct probity_range range; /* range of its bytes */
     int has_rest, by_wall;
     char *path;
     uint8_t *info_bytes;
@@ -62,43 +63,44 @@ struct probity_trace {
     struct probity_names names;
     struct probity_functions functions;
     struct probity_switched_sites switched;
-    uint64_t removed_functions, counted_hits; /* in the events so far */
-    struct probity_hit_count tally; /* of a prescan */
+    uint64_t removed_functions, counted_hits; /* sums of the events read so far */
+    struct probity_hit_count tally; /* from a prescan */
     struct probity_profile_parts profile;
     struct probity_sites_places sites;
     struct probity_drops drops;
     struct probity_lanes lanes; /* if requested */
-    uint32_t lane; /* only the blocks of this one; 0: all */
-    const struct probity_threads_seen *wanted; /* only blocks of those that are not past; or NULL */
-    int has_unmarked_events; /* in a block whose header says that it has none */
+    uint32_t lane; /* read only the blocks of this lane; 0: all */
+    const struct probity_threads_seen *wanted; /* only blocks of threads not past; or NULL */
+    int has_unmarked_events; /* there are events in a block whose header states that it has none */
     struct probity_index index; /* file -1: none */
-    struct probity_clockmap state_clock; /* a copy of *clock for the state of waits, which another
-                                          * thread takes than the one that merges */
+    struct probity_clockmap state_clock; /* a copy of *clock for the state of waits, used by another
+                                          * thread than the merge */
     struct probity_sched_file sched; /* file -1: none */
     int has_probe_names;
     struct probity_waiting_list pending; /* read by the scan cursor since the last SYNC */
     struct probity_waiting_list extras;  /* late blocks and spool chunks, by tick */
     struct probity_late_places late; /* late blocks among them, in file order */
-    uint64_t watermark; /* the latest that the scan cursor has passed */
+    uint64_t watermark; /* the latest watermark that the scan cursor has passed */
     uint64_t safe_tick; /* the scan cursor will find no more records before it */
     uint64_t emitted_tick;
     int is_done;        /* the scan cursor is at the end */
     int is_settled;     /* as in struct probity_reader_options */
     int is_followed;    /* the file is still growing: src/reader/follow.c */
     int hint_file;      /* the spool, for notifying its writer; or -1 */
-    uint64_t hinted_ns; /* CLOCK_MONOTONIC of the last notification */
-    /* Records with later ticks are not returned. For a live trace: the tick just before its
-     * spool was scanned. Chunks opened after the snapshot scanned them would leave gaps in newer
+    uint64_t hinted_ns; /* CLOCK_MONOTONIC at the last notification */
+    /* Records with later ticks are not returned. For a live trace, this is the tick just before its
+     * spool was scanned: chunks opened after the snapshot scanned them would leave gaps in newer
      * records. */
     uint64_t horizon;
 };
 
-/* Opens and prescans a trace. Returns as probity_reader_open(). */
+/* Opens and prescans a trace. Returns the same as probity_reader_open(). */
 int probity_trace_open(const char *path, uint32_t number,
                        const struct probity_reader_options *options,
                        struct probity_trace *ret_trace);
 
-/* Uses `clock` for conversion from now on; later anchors do not add to it. Sets the facts' times.
+/* Uses `clock` for conversions from now on; later anchors are not added to it. Sets the times in
+ * the facts.
  */
 void probity_trace_share_clock(struct probity_trace *trace, struct probity_clockmap *clock);
 
@@ -106,7 +108,7 @@ void probity_trace_share_clock(struct probity_trace *trace, struct probity_clock
  * then. Returns 0, PROBITY_READER_WAITS if the file has no more data yet, or an error. */
 int probity_trace_advance(struct probity_trace *trace, struct probity_queue *queue);
 
-/* Merge time at a tick: ticks, or wall time if the traces do not share a counter. */
+/* Returns the merge time at a tick: ticks, or wall time if the traces do not share a counter. */
 static inline uint64_t probity_trace_key(struct probity_trace *trace, uint64_t tick)
 {
     return trace->by_wall ? probity_clockmap_wall(trace->clock, tick) : tick;
@@ -123,7 +125,7 @@ static inline void probity_trace_note_damage(struct probity_trace *trace, uint64
 
 void probity_trace_release(struct probity_trace *trace);
 
-/* Appends. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Appends a block. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waiting_list_add(struct probity_waiting_list *list, const struct probity_waiting *item);
 
 /* For qsort: by tick, then by offset. */
@@ -139,25 +141,25 @@ int probity_trace_add_sched_blocks(struct probity_trace *trace);
 /* Scans the spool, gets the size of the file and prescans it. Returns 0 or an error. */
 int probity_trace_look(struct probity_trace *trace, const struct probity_reader_options *options);
 
-/* In follow.c, as is the next: repeats the prescan of a trace that was followed. Returns 0,
- * PROBITY_READER_WAITS if its spool is still locked, or an error. */
+/* Repeats the prescan of a trace that was followed. Returns 0, PROBITY_READER_WAITS if its spool is
+ * still locked, or an error. This and the next function are in follow.c. */
 int probity_trace_conclude(struct probity_trace *trace);
 
-/* To be called at the end of what has been written: returns 0 if there is more now,
- * PROBITY_READER_WAITS if not, or an error. Once the program has ended, the rest of its spool is
- * read, and the trace is no longer followed. */
+/* Call at the end of what has been written. Returns 0 if there is more now, PROBITY_READER_WAITS if
+ * not, or an error. Once the program has ended, reads the tail in its spool, and no longer follows
+ * the trace. */
 int probity_trace_follow_on(struct probity_trace *trace);
 
 /* Starts at the mark that the index has chosen. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_trace_start_at_mark(struct probity_trace *trace, struct probity_queue *queue);
 
-/* Ends the scan cursor, and pushes the remaining declarations; is_at_start: all, since none has
- * been read. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Ends the scan cursor, and pushes the remaining declarations. is_at_start: all of them, since none
+ * has been read. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_trace_skip_rest(struct probity_trace *trace, int is_at_start,
                             struct probity_queue *queue);
 
-/* In prescan.c: reads the file once; fills in the facts and the late blocks, and removes words that
- * are in the file from the rest. */
+/* Reads the file once; fills in the facts and the late blocks, and removes words that are in the
+ * file from the tail. In prescan.c. */
 int probity_trace_prescan(struct probity_trace *trace,
                           const struct probity_reader_options *options);
 

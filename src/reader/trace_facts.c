@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace_facts.c: what follows from the facts of a trace, and its list of late blocks.
+ * trace_facts.c: derives values from the facts of a trace, and manages its list of late blocks.
  */
 #include "base/array_grow.h"
 #include "base/assert.h"

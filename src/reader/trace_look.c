@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace_look.c: what there is of a trace: its file, its spool, its index, its thread states. Looks
+ * trace_look.c: opens the parts of a trace: its file, its spool, its index, its thread states. Runs
  * when the trace is opened, and again when the program that was followed has ended.
  */
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static void follow(struct probity_trace *trace)
     struct probity_spool_tail *rest = &trace->rest;
 
     probity_assert(trace->has_rest && trace->rest.is_alive);
-    /* The words now in the chunks will be in the file. */
+    /* The words currently in the chunks will be in the file. */
     for (size_t i = 0; i < rest->count; i++)
         free(rest->chunks[i].copy);
     rest->count = 0;

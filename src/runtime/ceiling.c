@@ -15,7 +15,7 @@
 enum { CHUNKS_MIN = 8 };
 #define DEFAULT_MAX (UINT64_C(1) << 30)
 
-/* Includes all pages that a segment can grow to. */
+/* Counts all pages that a segment can grow to. */
 static uint64_t segment_bytes(uint64_t chunks, uint64_t words)
 {
     probity_assert(chunks > 0 && words > 0);
@@ -26,8 +26,8 @@ uint64_t probity_ceiling_share(uint64_t total, uint64_t used)
 {
     uint64_t left = total > used ? total - used : 0;
 
-    /* Beyond half of the total, each program gets less than the previous one, so that many more can
-     * record. */
+    /* Once half of the total is used, each program gets less than the previous one, so that many
+     * more can record. */
     return used < total / 2 ? left : left / 4;
 }
 
@@ -76,8 +76,8 @@ static uint64_t total_of(const struct probity_settings *settings, uint64_t syste
     return half == 0 || half > DEFAULT_MAX ? DEFAULT_MAX : half;
 }
 
-/* Whether the spool would fit even if everything on the file system were spools; if so, the files
- * need not be examined. */
+/* Returns whether the spool would fit even if all used space on the file system were spools; if so,
+ * the files need not be examined. */
 static int fits_anyway(const struct probity_settings *settings, uint64_t total, uint64_t used)
 {
     uint64_t most = settings->segments_max * segment_bytes(settings->segment_chunks,

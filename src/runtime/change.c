@@ -45,7 +45,7 @@ static int is_same_name(const struct probity_condition_name *left,
            strcmp(left->name, right->name) == 0;
 }
 
-/* The existing condition that differs only in its limit; or PROBITY_CONDITIONS_MAX. */
+/* Returns the existing condition that differs only in its limit, or PROBITY_CONDITIONS_MAX. */
 static uint32_t find_condition(const struct probity_condition *wanted)
 {
     for (uint32_t i = 0; i < count_now(); i++) {
@@ -59,7 +59,7 @@ static uint32_t find_condition(const struct probity_condition *wanted)
     return PROBITY_CONDITIONS_MAX;
 }
 
-/* Whether the condition counts or compares the declared function or probe; its site. */
+/* Returns whether the condition counts or compares the declared function or probe, and its site. */
 static int is_declared_for(const struct probity_condition *condition, uint32_t kind,
                            const uint8_t *payload, size_t bytes, uint32_t *ret_site)
 {
@@ -85,7 +85,7 @@ static int is_declared_for(const struct probity_condition *condition, uint32_t k
                        : !is_of_calls && parts->is_site(&condition->name, name);
 }
 
-/* Declarations from before the condition was added. */
+/* Applies the condition to sites that were declared before it was added. */
 static void match_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
     const struct probity_trigger_parts *parts = probity_trigger_parts();
@@ -110,8 +110,8 @@ struct change {
     uint32_t conditions_count;
     struct probity_switching switches[SWITCHES_AT_ONCE];
     uint32_t switches_count;
-    uint32_t budget; /* 0: as it is */
-    int mode;        /* an enum probity_mode; 0: as it is */
+    uint32_t budget; /* 0: unchanged */
+    int mode;        /* an enum probity_mode; 0: unchanged */
 };
 
 /* State of a search through the declarations for functions that the budget no longer records. */
@@ -133,7 +133,7 @@ static void find_unrecorded(uint32_t kind, const uint8_t *payload, size_t bytes)
                                           payload, bytes);
 }
 
-/* In the writer thread, which also decides what is only counted. */
+/* In the writer thread, which also decides which functions are only counted. */
 static int names_unrecorded(const struct probity_condition *condition)
 {
     sought = condition;
@@ -142,7 +142,7 @@ static int names_unrecorded(const struct probity_condition *condition)
     return is_found;
 }
 
-/* Takes the memory that the conditions need, before any of them is in force. */
+/* Allocates the memory that the conditions need, before any of them takes effect. */
 static int make_room(struct probity_session *session, const struct probity_condition *wanted,
                      uint32_t count)
 {
@@ -169,8 +169,8 @@ static int make_room(struct probity_session *session, const struct probity_condi
     return result;
 }
 
-/* A thread that declares a site at this moment either sees the condition, or its declaration is
- * found by the search: both store first, then look, with a fence in between. */
+/* A thread that declares a site at this moment either sees the condition, or the search finds its
+ * declaration: both store before they look, with a fence in between. */
 static void add_condition(struct probity_session *session, uint32_t number)
 {
     const struct probity_trigger_parts *parts = probity_trigger_parts();
@@ -188,7 +188,8 @@ static void add_condition(struct probity_session *session, uint32_t number)
         probity_budget_clear_codes(); /* so that the next calls find it */
 }
 
-/* earlier: how many conditions of the same request come before it; NONE_EARLIER: all were tried. */
+/* Returns why the condition cannot be added; NULL if it can. earlier: number of conditions before
+ * it in the same request; NONE_EARLIER: all were tried. */
 static const char *why_not(const struct probity_condition *condition, uint32_t found,
                            uint32_t earlier)
 {
@@ -209,7 +210,7 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
 }
 
-/* earlier: see above, for a trial; otherwise NONE_EARLIER. */
+/* earlier: as above, for a trial; otherwise NONE_EARLIER. */
 static int change_condition(struct probity_session *session,
                             const struct probity_condition *condition, uint32_t earlier,
                             const char **ret_why)
@@ -260,7 +261,7 @@ static uint64_t longest_ns_now(void)
 /* ---- Settings ----------------------------------------------------------------------------------
  */
 
-/* Settings that are refused, and why. */
+/* Settings that cannot be changed, and why. */
 static const char *const fixed[][2] = {
     {"functions", "they are patched when a recording begins; see off= and on="},
     {"args", "they are described when the program starts"},
@@ -331,7 +332,7 @@ static int take_mode(const struct probity_session *session, struct change *chang
                                                "attach");
 }
 
-/* One setting; its name ends with a zero. */
+/* Parses one setting; its name ends with a zero byte. */
 static int take_one(struct probity_session *session, struct change *change, char *name, char *value,
                     char *ret_why, size_t room)
 {
@@ -385,7 +386,7 @@ static int take_all(struct probity_session *session, struct change *change, char
     return 0;
 }
 
-/* Called once it is known which functions the request switches on. */
+/* Call once it is known which functions the request switches on. */
 static int try_conditions(struct probity_session *session, const struct change *change,
                           char *ret_why, size_t room)
 {
@@ -428,7 +429,7 @@ static void apply_dumps(struct probity_session *session,
     dumps->period = probity_ticks_of_ns((int64_t)wanted->period_ns, rate);
 }
 
-/* The window is never shorter than the dumps need. ret_settings: of children. */
+/* Keeps the window at least as long as the dumps need. ret_settings: for forked children. */
 static void apply_ring(struct probity_session *session, const struct change *change,
                        struct probity_settings *ret_settings)
 {
@@ -448,7 +449,7 @@ static void apply_ring(struct probity_session *session, const struct change *cha
         ret_settings->ring_ns = least_ns;
 }
 
-/* The conditions in force, as PROBITY_WHEN. They fit: see try_conditions(). */
+/* Joins the conditions in effect to a value of PROBITY_WHEN. They fit: see try_conditions(). */
 static void join_conditions(const struct probity_dumps *dumps,
                             struct probity_settings *ret_settings)
 {
@@ -466,15 +467,15 @@ static void join_conditions(const struct probity_dumps *dumps,
     ret_settings->texts_set |= used > 0 ? PROBITY_SETTINGS_HAS_WHEN : 0;
 }
 
-/* Sequentially consistent: see probity_levels_publish(). A thread reads the mode only when it has
- * found no free chunk, and again every 10 ms while it waits for one. */
+/* Sequentially consistent: see probity_levels_publish(). A thread reads the mode only when it finds
+ * no free chunk, and then every 10 ms while it waits for one. */
 static void apply_mode(struct probity_session *session, int mode)
 {
     __atomic_store_n(&session->live.mode, (uint32_t)mode, __ATOMIC_SEQ_CST);
     probity_levels_publish(session);
 }
 
-/* Also for children that are forked from now on. */
+/* Applies the changes, also for children forked from now on. */
 static void apply(struct probity_session *session, const struct change *change)
 {
     struct probity_settings *settings = probity_session_inherit_begin();
@@ -483,7 +484,7 @@ static void apply(struct probity_session *session, const struct change *change)
         probity_budget_change(session, change->budget);
         settings->budget = change->budget;
         if (settings->cost == PROBITY_SETTINGS_COST_OFF)
-            settings->cost = PROBITY_SETTINGS_COST_LONG; /* as with a budget from the beginning */
+            settings->cost = PROBITY_SETTINGS_COST_LONG; /* as if there had been a budget */
     }
     if (change->mode != 0) {
         apply_mode(session, change->mode);

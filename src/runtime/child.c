@@ -43,7 +43,7 @@ void probity_child_forget(void)
 
 /* State that the forking thread may be using. */
 struct kept {
-    struct kept *before; /* of an outer fork, interrupted by a handler that forks; resumes later */
+    struct kept *before; /* outer fork, during which a handler forked */
     struct probity_session *session; /* NULL: the thread is not in a slow path */
     struct probity_thread_state *slot; /* NULL: none */
     struct probity_profile_set *set; /* NULL: none */
@@ -53,12 +53,12 @@ struct kept {
 
 PROBITY_THREAD_LOCAL(static, struct kept *, own_kept);
 
-/* The set that this process was forked with; earlier ones are no longer in use. */
+/* The set that this process had when it was forked; earlier ones are no longer in use. */
 static struct probity_profile_set *of_parent;
 
-/* A set belongs to its thread alone, so it may be inherited as is; whether the thread is inside a
- * scope is unknown. A child that inherits it from a raw clone in another thread never reads it.
- * Everything else belongs to the whole process, and is copied. */
+/* Keeps the state for the child. A set is kept as it is, because only its thread uses it; whether
+ * the thread is inside a scope is unknown. A child that inherits it from a raw clone in another
+ * thread never reads it. Everything else belongs to the whole process, and is copied. */
 static void keep(void)
 {
     struct probity_thread_state *slot = probity_thread_slot();
@@ -112,14 +112,14 @@ static void take_places(void)
     for (uint32_t i = 0; i < count; i++) {
         void *at = mmap(segments[i].at, segments[i].bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-        /* Kernels before 4.17 treat the address as a hint. */
+        /* Kernels before 4.17 treat the address only as a hint. */
         if (at != MAP_FAILED && at != segments[i].at)
             munmap(at, segments[i].bytes);
     }
     probity_child_forget();
 }
 
-/* A probe that the child may return into finds its old state, in a recording that has ended. All
+/* A probe that the child may return into gets its old state, in a recording that has ended. All
  * other probes start over. The state is reset first, because of signal handlers. */
 static void give_to_child(struct kept *mine)
 {
@@ -158,6 +158,6 @@ static void begin_child(void)
 
 void probity_child_prepare(void)
 {
-    /* If there is no memory for this, only a child forked inside a probe is affected. */
+    /* Without memory for this, only a child that is forked inside a probe is affected. */
     pthread_atfork(keep, release_in_parent, begin_child);
 }

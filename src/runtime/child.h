@@ -9,16 +9,15 @@
 
 #include <stddef.h>
 
-/* Notes a segment of this process's recording, which a child does not inherit. Call with the
- * session's lock held.
- */
+/* Adds a segment of this process's recording, which a child does not inherit, to a list. Call with
+ * the session's lock held. */
 void probity_child_note(void *segment, size_t bytes);
 
-/* Forgets the segments noted so far: other memory, which children inherit, has replaced them. */
+/* Discards the list of segments: other memory, which children inherit, has replaced them. */
 void probity_child_forget(void);
 
-/* To be called once. Children of fork() get private memory at the addresses of the segments, and a
- * copy of the state that the forking thread is using. Children of a raw clone do not. */
+/* Call once. Children of fork() get private memory at the addresses of the segments, and a copy of
+ * the state that the forking thread is using. Children of a raw clone do not. */
 void probity_child_prepare(void);
 
 #endif

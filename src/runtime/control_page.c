@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * control_page.c: see control_page.h. The page is a file of the user's in a directory that only
- * that user may write to, so its content is trusted like that user. It is opened and removed
+ * control_page.c: see control_page.h. The page is a file that the user owns, in a directory that
+ * only that user may write to, so its content is trusted like that user. It is opened and removed
  * relative to the directory's descriptor, and links are not followed. A lock, which only the
  * mapping holds, shows that the program is alive. A forked child has neither page nor thread.
  */
@@ -30,7 +30,7 @@
 #include "spool/control_page.h"
 #include "spool/segment.h"
 
-enum { CHECK_NS = 1000000000 }; /* interval between checks whether all threads have exited */
+enum { CHECK_NS = 1000000000 }; /* how often it checks whether all threads have exited */
 
 static struct probity_control_page *page;
 static uint32_t page_pid;
@@ -41,7 +41,7 @@ static int open_directory(void)
     return open(page_directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* ---- Making the page ---------------------------------------------------------------------------
+/* ---- Creating the page -------------------------------------------------------------------------
  */
 
 static int lock_program(int file)
@@ -49,7 +49,7 @@ static int lock_program(int file)
     return probity_segment_lock(file, PROBITY_CONTROL_PAGE_LOCK_PROGRAM);
 }
 
-/* Removes the page that a killed program with the same process id has left. */
+/* Removes the page left by a killed program with the same process id. */
 static void remove_dead(int directory)
 {
     struct stat status, named;
@@ -76,7 +76,7 @@ static int open_new(int directory)
     return openat(directory, page_name, flags, 0600);
 }
 
-/* Allocates all its pages, so that a full file system does not raise a signal later. */
+/* Allocates all pages of the file, so that a full file system does not raise a signal later. */
 static struct probity_control_page *map_page(int file)
 {
     struct probity_control_page *made = MAP_FAILED;
@@ -94,7 +94,7 @@ static struct probity_control_page *map_page(int file)
     return NULL;
 }
 
-/* The magic is stored last: a tool that sees it sees the rest. */
+/* Stores the magic last: a tool that sees it sees the rest. */
 static void fill_page(struct probity_control_page *made)
 {
     made->wake.version = PROBITY_CONTROL_PAGE_VERSION;
@@ -145,13 +145,13 @@ static void take_request(void)
     probity_os_signals_restore(&before);
 }
 
-/* Whether libc counts this thread as one of the program's. */
+/* Whether libc counts this thread among those of the program. */
 enum { COUNT_UNKNOWN, COUNT_LEFT, COUNT_STAYS };
 static uint32_t count_state;
 
-/* The process ends with its last thread, so this one must not keep it alive. If the others exit by
- * the system call, libc does not call exit(), which would end this thread and remove the page. If
- * this thread returned, libc would subtract it a second time. */
+/* The process ends with its last thread, so this one must not keep it alive. If the others exit
+ * with the system call, libc does not call exit(), which would end this thread and remove the page.
+ * If this thread returned, libc would subtract it a second time. */
 static void leave_with_the_program(void)
 {
     if (!probity_own_threads_are_alone(&probity_session_own_threads, NULL))
@@ -187,7 +187,7 @@ static void *wait_for_requests(void *unused)
     return NULL;
 }
 
-/* With libc's functions, as in src/writer/writer.c. */
+/* Uses libc's functions, as src/writer/writer.c does. */
 static int start_thread(void)
 {
     pthread_attr_t attributes;
@@ -203,14 +203,14 @@ static int start_thread(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0)
         return -1;
-    /* The main thread may leave by pthread_exit() at once, and must then be the last one. */
+    /* The main thread may call pthread_exit() at once, and must then be the last one. */
     while (__atomic_load_n(&count_state, __ATOMIC_ACQUIRE) == COUNT_UNKNOWN)
         probity_os_wait(&count_state, COUNT_UNKNOWN, -1);
     return count_state == COUNT_LEFT ? 0 : -1;
 }
 
-/* Without /proc, this thread would not notice that all others have exited by the system call, and
- * would keep the program alive. */
+/* Returns whether /proc shows the threads. If not, this thread would not notice that all others
+ * have exited with the system call, and would keep the program alive. */
 static int can_see_threads(void)
 {
     struct probity_os_threads threads;

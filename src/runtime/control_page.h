@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * control_page.h: the program's half of the control page: makes it, and waits for requests in a
+ * control_page.h: the program's side of the control page: creates it, and waits for requests in a
  * separate thread.
  */
 #ifndef PROBITY_RUNTIME_CONTROL_PAGE_H
 #define PROBITY_RUNTIME_CONTROL_PAGE_H
 
-/* Creates the page and the thread if PROBITY_CONTROL is set. In a constructor. If that fails,
- * prints a line on stderr, and the program continues without them. */
+/* Creates the page and the thread if PROBITY_CONTROL is set. On failure, prints a line on stderr,
+ * and the program continues without them. Call in a constructor. */
 void probity_control_page_begin(void);
 
-/* Removes the page's name. At exit. */
+/* Unlinks the page. Call at exit. */
 void probity_control_page_end(void);
 
 #endif

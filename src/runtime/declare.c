@@ -131,8 +131,8 @@ static struct declaration **bucket_of(uint32_t kind, const void *payload, size_t
     return &buckets[probity_checksum(kind, text, bytes - NUMBER_BYTES) % BUCKETS];
 }
 
-/* Returns the number, or UINT32_MAX if the event is dropped, or the recording is ending: records
- * with that number, which a thread may still store then, would be undeclared. The next caller tries
+/* Returns the number, or UINT32_MAX if the event is dropped, or if the recording is ending: a
+ * thread may still store records with that number, which would be undeclared. The next caller tries
  * again. */
 static uint32_t record_once(struct declaration *entry)
 {
@@ -143,9 +143,9 @@ static uint32_t record_once(struct declaration *entry)
 }
 
 /* Assigns a number to a declaration and stores it at the beginning of the payload: the number that
- * the declaration had before, because a reloaded library has the same sites, or else the next one.
- * `step`: how many numbers the declaration takes. Returns the number, or UINT32_MAX. Call with
- * declare_lock held. */
+ * the declaration had before (a reloaded library has the same sites), or else the next one. `step`:
+ * how many numbers the declaration takes. Returns the number, or UINT32_MAX. Call with declare_lock
+ * held. */
 static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_t *numbers,
                           uint32_t step)
 {
@@ -190,8 +190,8 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     return number;
 }
 
-/* A record whose declaration was dropped is dropped. At the end of a recording it is not counted:
- * it merely came too late. */
+/* Counts a record that is dropped because its declaration was. At the end of a recording it is not
+ * counted: it merely came too late. */
 static void count_dropped(struct probity_session *session)
 {
     if (probity_session_recording() != NULL)
@@ -217,8 +217,8 @@ static uint32_t declare_site(struct probity_session *session, struct probity_sit
     return code;
 }
 
-/* Decided without a lock, since each hit of such a site gets here. A child that is not recorded yet
- * declares the site. */
+/* Takes no lock, since each hit of such a site gets here. A child that is not recorded yet declares
+ * the site. */
 static int is_off(const struct probity_site *site)
 {
     uint32_t number = site->line & PROBITY_SITE_SWITCHED
@@ -242,7 +242,7 @@ static __attribute__((noinline)) uint32_t declare_unless_off(struct probity_site
     if (session != NULL && probity_thread_may_record(session)) {
         probity_os_lock(&session->declare_lock);
         code = __atomic_load_n(&site->code, __ATOMIC_ACQUIRE);
-        /* A code that another thread has stored is left alone, because the writer may clear it. */
+        /* Leaves a code that another thread has stored, because the writer may clear it. */
         if (code == 0)
             code = declare_site(session, site, &is_switched_off);
         probity_os_unlock(&session->declare_lock);
@@ -272,8 +272,8 @@ PROBITY_API void probity_site_slow(struct probity_site *site)
 /* ---- Functions and formats ---------------------------------------------------------------------
  */
 
-/* Path of the shared library that contains the function; "" for the executable. Call with none of
- * our locks held. */
+/* Returns the path of the shared library that contains the function; "" for the executable. Call
+ * with none of our locks held. */
 static const char *object_of(const struct probity_site_function *function)
 {
     struct probity_os_image image;
@@ -287,7 +287,7 @@ static const char *object_of(const struct probity_site_function *function)
     return probity_os_image_bytes(&image, place) > 0 ? "" : probity_os_object_name(place);
 }
 
-/* As above, but takes two numbers. */
+/* Does the same for a function, which takes two numbers. */
 static uint32_t function_number(struct probity_session *session,
                                 const struct probity_site_function *function, const char *object)
 {
@@ -338,8 +338,8 @@ uint32_t probity_declare_function(struct probity_site_function *function)
             __atomic_thread_fence(__ATOMIC_SEQ_CST);
             if (probity_trigger_is_linked())
                 probity_trigger_calls.switch_declared(function, number);
-            /* Without a code, each enter takes the slow path. A code that another thread has stored
-             * is left alone, because the writer may clear it at any time. */
+            /* Without a code, each enter takes the slow path. Leaves a code that another thread has
+             * stored, because the writer may clear it at any time. */
             __atomic_store_n(&function->code, is_watched ? 0 : code, __ATOMIC_RELEASE);
         }
         probity_os_unlock(&session->declare_lock);
@@ -378,7 +378,7 @@ uint32_t probity_format_type(const struct probity_site_format *format, uint32_t 
                                                                 : type - PROBITY_TYPE_ARRAY;
 }
 
-/* Whether a quoted text begins here: in C++, 1'000 is a number and u8'a' is quoted. */
+/* Returns whether quoted text begins here: in C++, 1'000 is a number and u8'a' is quoted. */
 static int is_quote(const char *start, const char *at)
 {
     const char *word = at;
@@ -411,8 +411,8 @@ const char *probity_argument_end(const char *at)
     return at;
 }
 
-/* The text of a value as written, with macros unexpanded; for a literal as expanded, because that
- * is the value. Advances *source past it. */
+/* Writes the source text of a value, with macros unexpanded, or expanded for a literal, because
+ * that is the value. Advances *source past it. */
 static uint8_t *put_value_text(uint8_t *at, const struct probity_site_format *format,
                                uint32_t value, size_t most, const char **source)
 {
@@ -431,7 +431,7 @@ static uint8_t *put_value_text(uint8_t *at, const struct probity_site_format *fo
     return put_text_of(at, text, length);
 }
 
-/* The same for a format; 0 on failure. */
+/* Declares a format. Returns its number, or 0 on failure. */
 static uint32_t format_number(struct probity_session *session,
                               const struct probity_site_format *format)
 {
@@ -440,7 +440,7 @@ static uint32_t format_number(struct probity_session *session,
     size_t room =
         sizeof session->declaration - HEAD_BYTES - (size_t)VALUE_BYTES * format->count;
     const char *source = format->source, *none = NULL;
-    /* A checkpoint's label is the first value, and is written before n. */
+    /* A checkpoint's label is the first value, and precedes n in the source. */
     int has_label = source != NULL && *source == ';';
 
     if (source != NULL)

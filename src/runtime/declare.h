@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * declare.h: declarations that a trace must contain: sites and probes. Copies are kept for the life
- * of the process, because the strings of a library disappear when it is unloaded, and because each
- * later recording (after a fork or a restart) needs them.
+ * declare.h: the declarations of sites and probes, which each trace must contain. Copies are kept
+ * for the life of the process, because the strings of a library disappear when it is unloaded, and
+ * because each later recording (after a fork or a restart) needs them.
  */
 #ifndef PROBITY_RUNTIME_DECLARE_H
 #define PROBITY_RUNTIME_DECLARE_H
@@ -22,18 +22,18 @@ int probity_declare_all(struct probity_session *session, struct probity_thread_s
  * enter, or 0 if nothing is recorded. Async-signal-safe. */
 uint32_t probity_declare_function(struct probity_site_function *function);
 
-/* Counts a record as dropped whose declaration could not be made for lack of memory.
+/* Counts a record that is dropped because its declaration could not be made for lack of memory.
  * Async-signal-safe. */
 void probity_declare_dropped(void);
 
-/* The same for a format. Returns the number, or 0. */
+/* Declares a format in the same way. Returns the number, or 0. */
 uint32_t probity_declare_format(struct probity_site_format *format);
 
-/* The end of the argument that begins at `at`: a comma outside parentheses and quotes, as for the
- * preprocessor, or the end of the text. */
+/* Returns the end of the argument that begins at `at`: a comma outside parentheses and quotes, as
+ * for the preprocessor, or the end of the text. */
 const char *probity_argument_end(const char *at);
 
-/* A value's type in the trace: an array may be a literal. */
+/* Returns a value's type in the trace: an array may be a literal. */
 uint32_t probity_format_type(const struct probity_site_format *format, uint32_t value);
 
 /* Calls the function for each declaration so far. Any thread; no lock is needed. */

@@ -29,7 +29,7 @@ enum {
 /* Values and their texts, of which `kept` holds copies. */
 struct values {
     struct probity_scope_values values;
-    uint8_t type[VALUES_MAX + 1]; /* the last one is that of the return value */
+    uint8_t type[VALUES_MAX + 1]; /* the last one is the return value's */
     const char *text[VALUES_MAX + 1];
     char kept[];
 };
@@ -37,7 +37,7 @@ struct values {
 struct described {
     struct probity_scope_described description;
     const uint8_t *note;
-    uint64_t hash; /* of the note's contents; its library may have been unloaded since */
+    uint64_t hash; /* that of the note, whose library may have been unloaded */
     struct described *next;
 };
 
@@ -49,7 +49,7 @@ struct room {
 };
 
 static struct room *newest;
-static struct described *buckets[BUCKETS]; /* by the address of the note */
+static struct described *buckets[BUCKETS]; /* keyed by the note's address */
 
 static struct room *make_room(struct room *full)
 {
@@ -96,7 +96,7 @@ static uint32_t word_at(const uint8_t *at)
     return word;
 }
 
-/* A text is given by its distance from the word that contains the distance. */
+/* Returns a text, stored as its distance from the word that contains the distance. */
 static const char *text_at(const uint8_t *at)
 {
     return (const char *)at + (int32_t)word_at(at);
@@ -118,7 +118,7 @@ static void read_note(const uint8_t *note, struct probity_site_function *ret_fun
                                                    .flags = note[2]};
 }
 
-/* FNV-1a. */
+/* Continues an FNV-1a hash. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (; text != NULL && *text != 0; text++)
@@ -158,7 +158,7 @@ static struct described *find(const uint8_t *note, uint64_t hash)
     return at;
 }
 
-/* Copies a text to *at, which advances. */
+/* Copies a text to *at, and advances *at. */
 static const char *keep_text(char **at, const char *text, size_t most)
 {
     char *kept = *at;
@@ -192,7 +192,7 @@ static void keep_texts(struct values *values, char **at, const char *expanded)
     }
 }
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 static struct values *make_values(const uint8_t *note, uint32_t line)
 {
     const char *source = text_at(note + NOTE_SOURCE), *expanded = text_at(note + NOTE_EXPANDED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * external.c: a program whose spool is drained by another process. It trusts that process only to
- * free full chunks.
+ * external.c: recording in a program whose spool is drained by another process. That process is
+ * trusted only to free full chunks.
  */
 #include "runtime/external.h"
 
@@ -25,8 +25,8 @@ void probity_external_begin(struct probity_session *session)
     session->writer.sleeps = 1; /* the drainer may be sleeping: each notification wakes it */
 }
 
-/* Whether a full chunk of a ring may be dropped: it has no holes, and no later record depends on
- * it. */
+/* Returns whether a full chunk of a ring may be dropped: it has no holes, and no later record
+ * depends on it. */
 static int may_forget(struct probity_pool *pool, uint32_t chunk)
 {
     const uint64_t *words = probity_pool_words(pool, chunk);
@@ -86,7 +86,7 @@ void probity_external_wait(struct probity_session *session)
 
     probity_os_wait_shared(freed, __atomic_load_n(&session->freed_seen, __ATOMIC_RELAXED),
                            LOOK_AGAIN_NS);
-    /* The count may have been incremented before the chunk was in our list: force a check. */
+    /* The count may have been incremented before the chunk was in our list: forces a check. */
     __atomic_store_n(&session->freed_seen, __atomic_load_n(freed, __ATOMIC_ACQUIRE) - 1,
                      __ATOMIC_RELAXED);
 }
@@ -121,14 +121,14 @@ int probity_external_end(struct probity_session *session, uint32_t reason)
             probity_live_chunk_release(live, slot);
     }
     live->header->end_reason = reason;
-    /* Release: all of the above. From here on the spool belongs to the holder of the drainer's
+    /* Release: all of the above. From here on, the spool belongs to the holder of the draining
      * lock. */
     __atomic_store_n(&live->header->state, PROBITY_SPOOL_LEFT, __ATOMIC_RELEASE);
     probity_writer_notify(&session->writer);
     if (hooks != NULL)
         return hooks->close_trace(session->trace_path);
-    /* An active drainer does the rest; its first pass increments beat. `probity record` does it
-     * even if this program ends before that. */
+    /* An active drainer closes the trace; its first pass increments beat. `probity record` does so
+     * even if this program ends first. */
     int has_drainer = __atomic_load_n(&live->header->beat, __ATOMIC_RELAXED) != 0
                           ? probity_external_has_drainer(session)
                           : getenv("PROBITY_RECORDER") != NULL;

@@ -13,25 +13,26 @@ static inline int probity_external_is(const struct probity_session *session)
     return session->settings.writing == PROBITY_WRITING_EXTERNAL;
 }
 
-/* To be called at start, before the first record. */
+/* Call at start, before the first record. */
 void probity_external_begin(struct probity_session *session);
 
-/* Frees drained chunks, or in a ring the oldest. Returns their number. Lock held. */
+/* Frees drained chunks or, in a ring, the oldest one. Returns the number freed. Lock held. */
 uint32_t probity_external_reclaim(struct probity_session *session);
 
-/* Whether there is a drainer: it was active within the last two seconds, or recording has only just
- * begun. */
+/* Returns whether there is a drainer: it was active within the last two seconds, or recording has
+ * only just begun. */
 int probity_external_has_drainer(struct probity_session *session);
 
 /* Waits briefly for a drained chunk. */
 void probity_external_wait(struct probity_session *session);
 
-/* Same as probity_flush(); PROBITY_ERROR_STATE if there is no drainer, and in a ring. */
+/* Returns the same as probity_flush(); PROBITY_ERROR_STATE if there is no drainer, and in a
+ * ring. */
 int probity_external_flush(struct probity_session *session);
 
-/* To be called when all threads are quiesced: leaves the rest to the drainer, or writes it if there
- * is none. Returns 0 if the trace is closed, PROBITY_ERROR_STATE if it is left to another process,
- * or an error. */
+/* Call when all threads are quiesced: leaves the rest to the drainer, or drains it if there is
+ * none. Returns 0 if the trace is closed, PROBITY_ERROR_STATE if it is left to another process, or
+ * an error. */
 int probity_external_end(struct probity_session *session, uint32_t reason);
 
 #endif

@@ -45,7 +45,8 @@ PROBITY_THREAD_LOCAL(static, struct probity_scope_place *, deep_frame);
 /* ---- Places ------------------------------------------------------------------------------------
  */
 
-/* The frame of the scope at place `count` - 1; [0] is unused. count: at most places_known(). */
+/* Returns the frame of the scope at place `count` - 1; [0] is unused. count: at most
+ * places_known(). */
 static struct probity_scope_place *frame_at(uint32_t count)
 {
     probity_assert(count <= PROBITY_SCOPE_FRAMES || deep_frame != NULL);
@@ -83,7 +84,8 @@ static struct probity_scope_place *map_deep_frames(void)
 
 PROBITY_API void probity_scope_take_deep(uint32_t place, uint64_t minus, uint64_t where)
 {
-    /* A signal handler in between may allocate a table too, which is then lost with its frames. */
+    /* A signal handler that ran in between may allocate a table too, which is then lost with its
+     * frames. */
     if (deep_frame == NULL)
         deep_frame = map_deep_frames();
     __atomic_store_n(&probity_scope_depth, place + 1, __ATOMIC_RELAXED);
@@ -116,7 +118,7 @@ void probity_frames_thread_ends(void)
 /* ---- Jumps -------------------------------------------------------------------------------------
  */
 
-/* Records that the innermost `count` scopes ended without a record. */
+/* Records that the innermost `count` scopes ended without a leave. */
 static __attribute__((noinline)) void record_unwound(uint32_t count)
 {
     uint8_t payload[4];
@@ -152,7 +154,7 @@ static uintptr_t frame_address(uint64_t minus)
     return (uintptr_t)probity_scope_frame_of(minus);
 }
 
-/* Frames of coroutines, and of handlers on a separate stack, are not comparable. */
+/* Frames of coroutines, and of signal handlers on an alternate stack, are not comparable. */
 static int is_own_frame(uint64_t minus)
 {
     return probity_os_is_own_stack(frame_address(minus));
@@ -166,7 +168,7 @@ static int are_compiled_apart(uint64_t one, uint64_t other)
            probity_functions_differ(&cache, (uintptr_t)one, (uintptr_t)other);
 }
 
-/* Whether an open scope, with its frame at ours or below, must have ended if a scope begins
+/* Returns whether an open scope, whose frame is at ours or below, must have ended if a scope begins
  * here. */
 static int is_over(const struct probity_scope_place *frame, uint64_t minus, uint64_t where)
 {
@@ -178,8 +180,8 @@ static int is_over(const struct probity_scope_place *frame, uint64_t minus, uint
            are_compiled_apart(frame->where >> 16, where >> 16);
 }
 
-/* Whether the return address in the frame of an open scope, above ours, has changed: a function
- * called after a jump has overwritten it. *checked: the page known to be readable. */
+/* Returns whether the return address in the frame of an open scope above ours has changed: a
+ * function called after a jump has overwritten it. *checked: the page known to be readable. */
 static int is_overwritten(uint64_t minus, uintptr_t *checked)
 {
     enum { PAGE = 4096 };
@@ -191,7 +193,7 @@ static int is_overwritten(uint64_t minus, uintptr_t *checked)
     return probity_frame_is_overwritten(minus);
 }
 
-/* Number of scopes that are still open, of those with a frame at ours or below. */
+/* Returns the number of scopes still open among those with a frame at ours or below. */
 static uint32_t count_below(uint32_t known, uint64_t minus, uint64_t where)
 {
     uint32_t alive = known;
@@ -205,7 +207,8 @@ static uint32_t count_below(uint32_t known, uint64_t minus, uint64_t where)
     return alive;
 }
 
-/* The lowest place that is checked among scopes with a frame above ours: a search is limited. */
+/* Returns the lowest place that is checked among scopes with a frame above ours: the search is
+ * limited. */
 static uint32_t least_of(uint32_t known)
 {
     enum { SEARCHED = 1024 };
@@ -213,7 +216,7 @@ static uint32_t least_of(uint32_t known)
     return known > SEARCHED ? known - SEARCHED : 0;
 }
 
-/* The same for scopes with a frame above ours, by their return addresses. */
+/* Returns the same for scopes with a frame above ours, by their return addresses. */
 static uint32_t count_unchanged(uint32_t known)
 {
     uint32_t least = least_of(known), alive = known;
@@ -228,8 +231,8 @@ static uint32_t count_unchanged(uint32_t known)
     return alive;
 }
 
-/* The first linked frame at `wanted` or above, from this one on; 0 if the links are broken, or end
- * before. */
+/* Returns the first linked frame, from this one on, that is at `wanted` or above; 0 if the links
+ * are broken or end before. */
 static uintptr_t follow(uintptr_t frame, uintptr_t wanted)
 {
     while (frame != 0 && frame < wanted) {
@@ -240,8 +243,8 @@ static uintptr_t follow(uintptr_t frame, uintptr_t wanted)
     return frame;
 }
 
-/* Whether the links lead from this frame to the thread's first one, which has a return address and
- * no next frame. */
+/* Returns whether the links lead from this frame to the thread's first one, which has a return
+ * address and no next frame. */
 static int is_whole(uintptr_t frame)
 {
     while (frame != 0) {
@@ -253,9 +256,9 @@ static int is_whole(uintptr_t frame)
     return 0;
 }
 
-/* The same, by the links between frames. Functions that use the frame pointer for something else
- * break them, maybe unnoticed: they are trusted only if they meet the frame of an open scope, or
- * are whole. Returns 0 if they do not. *ret_alive: the number. */
+/* Counts the same by the links between frames. Functions that use the frame pointer for something
+ * else break the links, maybe unnoticed: these are trusted only if they reach the frame of an open
+ * scope, or the thread's first frame. Returns 0 if they do not. *ret_alive: the number. */
 static int count_linked(uint32_t known, uint64_t minus, uint32_t *ret_alive)
 {
     uint32_t least = least_of(known), alive = known;
@@ -285,15 +288,15 @@ static uint32_t count_above(uint32_t known, uint64_t minus)
     return count_unchanged(known);
 }
 
-/* To be called if none of the open scopes in this frame was jumped over. */
+/* Call if none of the open scopes in this frame was jumped over. */
 static void keep_pairs(uint32_t known, uint64_t minus, uint64_t where)
 {
     for (uint32_t i = known; i > 0 && frame_at(i)->minus == minus; i--)
         probity_pairs_keep(&probity_frames_pairs, frame_at(i)->where >> 16, where >> 16);
 }
 
-/* How many of the scopes whose frames are known have not been left by a jump. top: the frame of the
- * innermost one. */
+/* Returns how many of the scopes with known frames have not been left by a jump. top: the frame of
+ * the innermost one. */
 static uint32_t count_alive(uint32_t known, uint64_t top, uint64_t minus, uint64_t where)
 {
     uint32_t alive = count_below(known, minus, where);
@@ -325,7 +328,7 @@ PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64
 }
 
 /* In a lambda or a nested function, the macro may refer to a scope of the enclosing function: then
- * the functions called in between continue too. */
+ * the functions called in between also continue. */
 static int is_in_function_of(const struct probity_scope_here *scope, const char *in)
 {
     return strcmp(scope->function->name, in) == 0 && strcmp(in, "operator()") != 0;
@@ -338,7 +341,7 @@ void probity_scope_continues(const struct probity_scope_here *scope, uint64_t mi
     uint32_t first = (scope->place & ~PROBITY_SCOPE_WATCHED) + 1;
     int is_innermost = is_in_function_of(scope, in);
 
-    /* Otherwise the scope is on another stack, which is continuing in this thread. */
+    /* Otherwise the scope is on another stack, which continues in this thread. */
     if (depth <= first || !is_own_frame(minus))
         return;
     for (uint32_t i = places_known(depth); i > first; i--) {
@@ -358,7 +361,7 @@ void probity_frames_leave(uint32_t place)
 {
     struct probity_cpu_registers kept;
 
-    /* Otherwise the scope is on another stack, which was continued in this thread. */
+    /* Otherwise the scope is on another stack, which continued in this thread. */
     if (probity_scope_depth <= place + 1)
         return;
     probity_cpu_keep(&kept);

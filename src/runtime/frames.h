@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * frames.h: tracks the positions of open scopes on the calling thread's stack, and detects which of
- * them a longjmp has left. Called by the thread itself, even in signal handlers; preserves errno.
+ * them were left by longjmp(). Called by the thread itself, even in signal handlers; preserves
+ * errno.
  */
 #ifndef PROBITY_RUNTIME_FRAMES_H
 #define PROBITY_RUNTIME_FRAMES_H
@@ -20,7 +21,7 @@ void probity_frames_leave(uint32_t place);
 /* Frees the places from this one on; nothing is recorded. */
 void probity_frames_free(uint32_t place);
 
-/* To be called when the calling thread ends, with signals blocked. */
+/* Call when the calling thread ends, with signals blocked. */
 void probity_frames_thread_ends(void);
 
 #endif

@@ -31,7 +31,7 @@ const struct probity_session_hooks *probity_hooks(void)
     return __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 }
 
-/* Opens the library next to the shared libprobity. Its RUNPATH says the same, but sanitizers
+/* Opens the library next to the shared libprobity. Its RUNPATH has the same effect, but sanitizers
  * intercept dlopen(), and the dynamic linker then uses their RUNPATH. A relative path would refer
  * to another file after chdir(). */
 static void *open_beside(open_library *open)
@@ -50,9 +50,9 @@ static void *open_beside(open_library *open)
     return open(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-/* Loads the library. Returns NULL on failure, with the reason in ret_why. dlopen() is looked up by
- * name, because linking it into a static program gives a warning and requires the same libc at run
- * time; in a static program it is not found. */
+/* Loads the library. On failure, returns NULL and stores the reason in ret_why. dlopen() is looked
+ * up by name, because linking it into a static program gives a warning and requires the same libc
+ * at run time; in a static program it is not found. */
 static probity_hooks_entry *load(char ret_why[PROBITY_HOOKS_WHY_BYTES])
 {
     open_library *open = (open_library *)(uintptr_t)dlsym(RTLD_DEFAULT, "dlopen");
@@ -94,8 +94,8 @@ void probity_hooks_find(char ret_why[PROBITY_HOOKS_WHY_BYTES])
             entry != NULL ? entry(PROBITY_HOOKS_VERSION) : NULL;
         if (entry != NULL && hooks == NULL)
             snprintf(ret_why, PROBITY_HOOKS_WHY_BYTES, LIBRARY " has a different version");
-        /* Release: a thread that sees the table sees the library's data. Pairs with
-         * probity_hooks. */
+        /* Release: a thread that sees the table also sees the library's data. Pairs with
+         * probity_hooks(). */
         if (hooks != NULL)
             __atomic_store_n(&found, hooks, __ATOMIC_RELEASE);
     }

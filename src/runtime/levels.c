@@ -2,7 +2,7 @@
  *
  * levels.c: one word holds the requested levels and whether they are in effect. A thread that
  * changes it publishes the two variables that scopes read, and publishes them again if the word has
- * changed in the meantime. So the last thread to publish publishes the last word, without a lock
+ * changed in the meantime. So the last thread to publish does so for the last word, without a lock
  * that a forked child could inherit.
  */
 #include "runtime/levels.h"
@@ -17,7 +17,7 @@
 #include "runtime/thread.h"
 #include "spool/control.h"
 
-/* Not decided yet: the first scope takes the slow path, which decides. */
+/* Not decided yet: the first scope takes the slow path, which decides whether to record. */
 PROBITY_API int probity_scope_level = PROBITY_LEVEL_MAX;
 PROBITY_API int probity_scope_param_level = PROBITY_LEVEL_MAX;
 PROBITY_API int probity_scope_profiles;
@@ -91,7 +91,7 @@ void probity_levels_publish(struct probity_session *session)
         struct wanted wanted = wanted_of(word);
         uint32_t levels = probity_control_levels(wanted.functions, wanted.parameters) |
                           mode << PROBITY_CONTROL_MODE_SHIFT;
-        /* No thread here checks for requests. */
+        /* No thread of this program checks for requests. */
         if (session->settings.writing == PROBITY_WRITING_EXTERNAL)
             levels &= ~(uint32_t)(PROBITY_CONTROL_ANSWERS | PROBITY_CONTROL_ENDS |
                                   PROBITY_CONTROL_CHANGES);
@@ -100,8 +100,8 @@ void probity_levels_publish(struct probity_session *session)
     } while (again != word || mode_load(session) != mode);
 }
 
-/* -1 leaves a level unchanged; a change of lower precedence than an earlier one has no effect.
- * Returns whether anything changed. */
+/* Changes the levels; -1 leaves a level unchanged. A change of lower precedence than an earlier one
+ * has no effect. Returns whether anything changed. */
 static int change(int functions, int parameters, enum say by)
 {
     uint32_t before = word_load(), after;
@@ -221,8 +221,8 @@ void probity_levels_record(struct probity_session *session, struct probity_threa
     probity_record_event(session, slot, PROBITY_EVENT_LEVELS, payload, sizeof payload);
 }
 
-/* Existing records were made under other levels, so the change is recorded as an event. If nothing
- * has been recorded yet, the event at the beginning of the recording is enough. */
+/* Records the change as an event, because existing records were made under other levels. If nothing
+ * has been recorded yet, the event at the beginning of the recording is sufficient. */
 static void record_change(enum probity_levels_origin origin)
 {
     struct probity_os_signals before;

@@ -22,7 +22,7 @@ enum probity_levels_origin {
 /* The event's payload. */
 enum { PROBITY_LEVELS_BYTES = 3 };
 
-/* Forgets the levels of an earlier recording's settings; all: also those of calls. */
+/* Discards the levels of an earlier recording's settings; all: also those set by calls. */
 void probity_levels_forget(int all);
 
 /* Applies levels from the environment, unless the program has set others. */
@@ -33,21 +33,21 @@ void probity_levels_ask(int functions, int parameters);
  * forked child's parent. Call with the session's lock held. */
 void probity_levels_set_mode(int is_profile);
 
-/* Publishes levels and mode in the spool's header; again if they change meanwhile, like levels.c's
- * variables. The session must not end during the call. */
+/* Publishes levels and mode in the spool's header, and again if they change meanwhile, like the
+ * variables in levels.c. The session must not end during the call. */
 void probity_levels_publish(struct probity_session *session);
 
-/* Whether all scopes take the slow path for now, 1 or 0. Any thread. */
+/* Sets whether all scopes take the slow path for now, 1 or 0. Any thread. */
 void probity_levels_set_slow(int is_slow);
 
-/* To be called when a recording begins: the requested levels take effect and are stored in the
- * spool's header. Call with the session's lock held, state not yet `recording`. */
+/* Call when a recording begins: the requested levels take effect and are stored in the spool's
+ * header. With the session's lock held, state not yet `recording`. */
 void probity_levels_begin(struct probity_session *session);
 
-/* To be called once nothing is being recorded. */
+/* Call once nothing is being recorded. */
 void probity_levels_end(void);
 
-/* Changes levels in the writer thread, on request of `probity level`; a level out of range is
+/* Changes levels in the writer thread, at the request of `probity level`; a level out of range is
  * treated as -1. Returns the resulting levels, encoded as in the spool's header, where they have
  * been stored. The program may change levels concurrently: the header never returns to older
  * ones. */

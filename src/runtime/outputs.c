@@ -15,7 +15,7 @@
 #include "runtime/session_messages.h"
 #include "runtime/trace_file.h"
 
-/* The process's latest log, which may be open in its parent too. */
+/* The latest log of the process, which may be open in its parent too. */
 static void *newest_log;
 
 void probity_outputs_find(struct probity_session *session, const struct probity_options *options)
@@ -98,8 +98,9 @@ void probity_outputs_prepare(struct probity_session *session, int is_child)
         session->log_path[0] = 0;
 }
 
-/* While the process exits, the writer thread is gone. If it has not begun the log, this thread
- * prints all of it; otherwise nobody can continue, since it may have been ended within a line. */
+/* Prints the log at exit if the system has already ended the writer thread. If that had not begun
+ * the log, prints all of it; otherwise the log cannot be continued, since it may end within a
+ * line. */
 static void print_log_late(struct probity_session *session)
 {
     struct probity_hooks_job *job = &session->outputs;
@@ -125,7 +126,7 @@ static int is_log_cut(const struct probity_session *session)
            session->outputs.log[0] != 0 && !session->outputs.log_is_whole;
 }
 
-/* Returns 1 if log and summary, as far as requested, were printed completely. */
+/* Returns 1 if all requested texts (log and summary) were printed completely. */
 static int print_texts(struct probity_session *session)
 {
     const struct probity_session_hooks *hooks = probity_hooks();

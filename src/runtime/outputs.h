@@ -12,14 +12,14 @@
  * was not found. In a constructor or on an explicit request, with no lock held. */
 void probity_outputs_find(struct probity_session *session, const struct probity_options *options);
 
-/* To be called once a recording has begun: reports the outputs that will be missing. Lock held. */
+/* Call once a recording has begun: reports the outputs that will be missing. Lock held. */
 void probity_outputs_report_missing(struct probity_session *session);
 
-/* To be called at start, when the trace and the writer's settings exist. */
+/* Call at start, when the trace and the writer's settings exist. */
 void probity_outputs_prepare(struct probity_session *session, int is_child);
 
-/* To be called when the trace is closed: makes summary and CSV, and removes the trace if it was
- * recorded only for them. Returns 0 or an error of the CSV. */
+/* Call when the trace is closed: makes summary and CSV file, and removes the trace if it was
+ * recorded only for them. Returns 0, or an error in writing the CSV file. */
 int probity_outputs_make(struct probity_session *session);
 
 #endif

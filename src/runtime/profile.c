@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * profile.c: counts and times scopes. Two threads never store to the same cell. A signal handler
- * may run scopes between any two instructions: the depth keeps it away from our frame, and it adds
- * with single instructions. Nothing is allocated except at the first scope of a thread or of a
- * function.
+ * may run scopes between any two instructions: the depth keeps it away from our frame, and
+ * additions are single instructions. Nothing is allocated except at the first scope of a thread or
+ * of a function.
  */
 #include "runtime/profile.h"
 
@@ -35,17 +35,18 @@ static inline uint64_t counter(void)
 #else
 static inline uint64_t counter(void)
 {
-    return 0; /* fast_depth_max is always 0 */
+    return 0; /* since fast_depth_max is always 0 */
 }
 #endif
 
-/* A reader may load it at any time. */
+/* Stores a value that a reader may load at any time. */
 static inline void store(uint64_t *at, uint64_t value)
 {
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 
-/* May be changed by another thread when a recording ends or times are switched off. */
+/* Loads a limit, which another thread may change when a recording ends or times are switched
+ * off. */
 static inline uint32_t limit(const uint32_t *depth_max)
 {
     return __atomic_load_n(depth_max, __ATOMIC_RELAXED);
@@ -54,7 +55,8 @@ static inline uint32_t limit(const uint32_t *depth_max)
 /* ---- Frames ------------------------------------------------------------------------------------
  */
 
-/* The thread may have been off the CPU. Returns the tick for which the reading is valid. */
+/* Handles a gap: the thread may have been off the CPU. Returns the tick for which the reading is
+ * valid. */
 static __attribute__((cold, noinline)) uint64_t find_gap(struct probity_profile_set *set,
                                                          uint64_t tick)
 {
@@ -70,7 +72,7 @@ static __attribute__((cold, noinline)) uint64_t find_gap(struct probity_profile_
         (int64_t)(tick - set->slot.hot.last_tick) > 0) {
         int64_t off_ns = probity_record_gap(session, &set->slot, set->depth, tick);
         set->off += probity_ticks_of_ns(off_ns, probity_live_rate(&session->live));
-        /* Preempted since the clock was read; see finish_hit() in record.c. */
+        /* Preempted since the clock was read: see finish_hit() in record.c. */
         if ((int64_t)(set->slot.reading.tick - tick) >= (int64_t)set->slot.hot.gap_ticks)
             tick = set->slot.reading.tick;
     }
@@ -84,7 +86,7 @@ static inline int is_gap(const struct probity_profile_set *set, uint64_t tick)
     return tick - set->slot.hot.last_tick >= set->slot.hot.gap_ticks;
 }
 
-/* The depth is stored first, so that a signal handler uses frames above. */
+/* Stores the depth first, so that a signal handler uses frames above. */
 static inline void raise_depth(struct probity_profile_set *set, uint32_t depth)
 {
     __atomic_store_n(&set->depth, depth + 1, __ATOMIC_RELAXED);
@@ -102,7 +104,8 @@ static inline struct probity_profile_entry *entry_of(const struct probity_profil
     return (struct probity_profile_entry *)(frame->entry & ~(uintptr_t)FLAGS);
 }
 
-/* The function is on the stack already. A call made in a pause belongs to no enclosing total. */
+/* Opens a call of a function that is on the stack already. A call made in a pause is part of no
+ * enclosing total. */
 static __attribute__((cold, noinline)) void open_inner(struct probity_profile_set *set,
                                                        struct probity_profile_entry *entry,
                                                        uint32_t depth)
@@ -113,8 +116,8 @@ static __attribute__((cold, noinline)) void open_inner(struct probity_profile_se
     entry->outermost = (uint64_t)depth + 1;
 }
 
-/* The entry is stored last: a jump out of a signal handler then leaves a frame without times, not
- * one with wrong times. */
+/* Stores the entry last: then a jump out of a signal handler leaves a frame without times, not one
+ * with wrong times. */
 static inline void open_frame(struct probity_profile_set *set, struct probity_profile_entry *entry,
                               uint32_t depth, uint64_t tick)
 {
@@ -122,7 +125,7 @@ static inline void open_frame(struct probity_profile_set *set, struct probity_pr
 
     set->slot.hot.last_tick = tick;
     frame->enter_tick = tick;
-    /* No vector store, which is slower. */
+    /* Not a vector store, which would be slower. */
     __atomic_store_n(&frame->self_from, tick, __ATOMIC_RELAXED);
     frame->enter_off = set->off;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -135,8 +138,8 @@ static inline void open_frame(struct probity_profile_set *set, struct probity_pr
     }
 }
 
-/* This call was made in a pause of the enclosing call of the same function, which is now the
- * outermost one again. */
+/* Handles the end of a call that was made in a pause of the enclosing call of the same function:
+ * that is the outermost one again. */
 static __attribute__((cold, noinline)) void reopen(struct probity_profile_frame *frame,
                                                    struct probity_profile_cell *cell,
                                                    uint32_t depth)
@@ -145,9 +148,9 @@ static __attribute__((cold, noinline)) void reopen(struct probity_profile_frame 
     frame->outer = 0;
 }
 
-/* The call stops being in progress before it is counted, so that it is not counted twice if the
- * process is killed in between; the rest follows (doc/spool.md, "Cells"). Returns whether it was
- * the outermost activation of its function. */
+/* Marks the call as no longer in progress before it is counted, so that it is not counted twice if
+ * the process is killed in between; the rest follows (doc/spool.md, "Cells"). Returns whether it
+ * was the outermost activation of its function. */
 static inline int add_times(struct probity_profile_frame *frame, uint32_t depth, uint64_t tick,
                             uint64_t pauses)
 {
@@ -183,7 +186,7 @@ static inline int add_times(struct probity_profile_frame *frame, uint32_t depth,
     return is_outermost;
 }
 
-/* The same if the thread was off the CPU or paused in between: rare, because most scopes are
+/* Does the same if the thread was off the CPU or paused in between: rare, because most scopes are
  * short. */
 static __attribute__((noinline)) void close_rare(struct probity_profile_set *set, uint32_t depth,
                                                  uint64_t tick)
@@ -331,7 +334,8 @@ enter_behind_gap(struct probity_profile_set *set, struct probity_profile_entry *
     return entered(depth);
 }
 
-/* For a thread without a readable counter or without times, or at a depth without a frame. */
+/* Enters a scope in a thread without a readable counter or without times, or at a depth without a
+ * frame. */
 static uint64_t enter_any(struct probity_profile_set *set, struct probity_profile_entry *entry)
 {
     uint32_t depth = set->depth;
@@ -348,8 +352,8 @@ static uint64_t enter_any(struct probity_profile_set *set, struct probity_profil
     return entered(depth);
 }
 
-/* The function's entry in this thread's set, and the set; NULL if the call is not counted. If the
- * function is only to be counted, its next call takes the fast path. */
+/* Returns the function's entry in this thread's set, and the set; NULL if the call is not counted.
+ * If the function is only to be counted, its next call takes the fast path. */
 static struct probity_profile_entry *make_entry(uint32_t number,
                                                 struct probity_profile_set **ret_set,
                                                 int is_only_counted)
@@ -403,7 +407,8 @@ void probity_profile_count(const struct probity_site_function *function)
     struct probity_profile_set *set;
     struct probity_profile_entry *entry = make_entry(number, &set, 1);
 
-    /* Not by the set's pointer, which another thread clears if the function is switched on. */
+    /* Not read through the set's pointer, which another thread clears if the function is switched
+     * on. */
     struct probity_profile_cell *cell = entry != NULL ? entry->cell : NULL;
     if (cell != NULL)
         probity_cpu_add(&cell->untimed, 1);
@@ -439,7 +444,7 @@ static __attribute__((cold, noinline)) void leave_slow(uint32_t depth)
 {
     struct probity_profile_set *set = probity_profile_own;
 
-    /* The scope was entered in an earlier recording, or before a fork: the scopes open now were
+    /* The scope was entered in an earlier recording, or before a fork; the scopes open now were
      * entered later. */
     if (set == NULL || set->depth <= depth)
         return;
@@ -514,7 +519,7 @@ void probity_profile_pause(int is_pause)
         end_pause(set, depth, tick);
 }
 
-/* The frame of the scope at this depth, NULL if it has none. */
+/* Returns the frame of the scope at this depth, NULL if it has none. */
 static struct probity_profile_frame *frame_of(struct probity_profile_set *set, uint32_t depth)
 {
     if (set == NULL || set->depth <= depth || depth >= limit(&set->depth_max))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_set.c: sets are created with threads and outlast them: the sets of the last 64 ended
- * threads stay readable; a new thread then reuses the oldest. Memory is thus bounded by the number
- * of concurrent threads. Slow paths only.
+ * profile_set.c: sets of cells are created with threads and outlast them: the sets of the last 64
+ * ended threads stay readable; a new thread then reuses the oldest. Memory is thus bounded by the
+ * number of concurrent threads. Slow paths only.
  */
 #include "runtime/profile_set.h"
 
@@ -50,7 +50,7 @@ static struct probity_profile_set *map_set(struct probity_profile_sets *sets)
     return set;
 }
 
-/* Frees the set for another thread. Its thread is dead, or is the caller. */
+/* Frees the set for another thread. Its own thread is dead, or is the caller. */
 static void end_set(struct probity_session *session, struct probity_profile_set *set, uint64_t tick)
 {
     probity_assert(set->in_use);
@@ -61,7 +61,7 @@ static void end_set(struct probity_session *session, struct probity_profile_set 
     __atomic_store_n(&set->in_use, 0, __ATOMIC_RELEASE);
 }
 
-/* Ends the sets of threads that exited without their destructor (a raw exit). */
+/* Ends the sets of threads that exited without running their destructor (a raw exit). */
 static void end_dead_sets(struct probity_session *session)
 {
     struct probity_profile_set *set = session->profile.first;
@@ -84,7 +84,7 @@ static struct probity_profile_set *find_set(struct probity_session *session, uin
         end_dead_sets(session);
     for (struct probity_profile_set *set = sets->first; set != NULL; set = set->next) {
         if (set->in_use && set->owner.tid == tid)
-            end_set(session, set, set->slot.hot.last_tick); /* its id was reused */
+            end_set(session, set, set->slot.hot.last_tick); /* the id was reused */
         if (set->in_use)
             continue;
         if (set->session != session->number)
@@ -121,7 +121,7 @@ static void begin_slot(struct probity_session *session, struct probity_thread_st
     slot->credit = (int64_t)session->cpu_cost_ticks * 16;
 }
 
-/* The thread's number in the trace, if it has one. */
+/* Returns the thread's number in the trace, if it has one. */
 static uint32_t thread_number(struct probity_session *session)
 {
     const struct probity_thread_state *slot = probity_thread_slot();
@@ -160,7 +160,7 @@ static void begin_set(struct probity_session *session, struct probity_profile_se
     __atomic_store_n(&set->in_use, 1, __ATOMIC_RELEASE);
 }
 
-/* The calling thread's set in this recording. Signals blocked. */
+/* Returns the calling thread's set in this recording. Signals blocked. */
 struct probity_profile_set *probity_profile_set_here(struct probity_session *session)
 {
     struct probity_profile_set *set = probity_profile_own;
@@ -190,7 +190,7 @@ struct probity_profile_set *probity_profile_set_here(struct probity_session *ses
 /* ---- Cells -------------------------------------------------------------------------------------
  */
 
-/* Recording threads take at most half of the chunks before more are added; cells may take all. */
+/* Threads that record take at most half of the chunks before more are added; cells may take all. */
 static uint32_t take_chunk(struct probity_session *session)
 {
     struct probity_pool *pool = &session->live.pool;
@@ -226,7 +226,8 @@ static struct probity_profile_cell *make_cell(struct probity_session *session,
     return probity_cells_add(pool, chunk, site);
 }
 
-/* The function's entry in the set, with a cell; NULL if a limit is reached. Signals blocked. */
+/* Returns the function's entry in the set, with a cell; NULL if a limit is reached. Signals
+ * blocked. */
 struct probity_profile_entry *probity_profile_entry_here(struct probity_session *session,
                                                          struct probity_profile_set *set,
                                                          uint32_t number)
@@ -281,7 +282,7 @@ void probity_profile_end(struct probity_session *session)
         __atomic_store_n(&set->depth_max, 0, __ATOMIC_RELAXED);
         for (uint32_t i = 0; i < counted; i++)
             __atomic_store_n(&set->counter[numbers[i]], NULL, __ATOMIC_RELAXED);
-        /* The caller may have interrupted itself. */
+        /* The caller may have interrupted its own thread. */
         for (int i = 0; set != own && i < LEAVE_TRIES && set->in_use &&
                         __atomic_load_n(&set->busy, __ATOMIC_ACQUIRE) != 0; i++)
             probity_os_wait(&never, 0, LEAVE_NS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_set.h: a thread's set: process-private, in memory that a forked child sees as zeroes.
- * About 6 MiB of address space; only used parts have pages.
+ * profile_set.h: the set of a thread in profile mode: process-private, in memory that a forked
+ * child sees as zeroes. About 6 MiB of address space; only the used parts have pages.
  */
 #ifndef PROBITY_RUNTIME_PROFILE_SET_H
 #define PROBITY_RUNTIME_PROFILE_SET_H
@@ -21,20 +21,20 @@ struct probity_profile_entry {
 
 /* One open scope. */
 struct probity_profile_frame {
-    uintptr_t entry;     /* its address; + 1 if the scope is paused or has no times, + 2 if it
+    uintptr_t entry;     /* its address, + 1 if the scope is paused or has no times, + 2 if it
                           * counts only if confirmed */
     uint64_t enter_tick;
     uint64_t self_from;  /* enter_tick, advanced by the times of callees and own pauses */
     uint64_t enter_off;  /* ticks off the CPU */
-    /* Rarely used. 0 in an unused frame, so that an enter need not store them. */
+    /* The rest is rarely used. It is 0 in an unused frame, so that an enter need not store it. */
     uint64_t pauses;     /* ticks, including those of callees */
     uint64_t not_self_off, pauses_off; /* the same for ticks off the CPU; callees and own pauses */
-    uint64_t outer; /* of a call made in a pause: the entry's previous `outermost` */
+    uint64_t outer; /* in a call made in a pause: the entry's previous `outermost` */
 };
 
 enum { PROBITY_PROFILE_IS_SLOW = 1, PROBITY_PROFILE_IS_DEFERRED = 2 };
 
-/* While a scope is paused: when the pause began, and the contents of its frame then. */
+/* For a paused scope: when the pause began, and the contents of its frame then. */
 struct probity_profile_pause {
     uint64_t tick, self_from, pauses;
     uint64_t off, not_self_off, pauses_off;
@@ -50,7 +50,7 @@ struct probity_profile_set {
     uint32_t depth_max, clock, is_untimed;
     uint32_t pause_floor;     /* depth + 1 of the innermost paused scope; 0: none */
     uint32_t in_use, session; /* 0: its thread has ended; the session's number */
-    uint32_t busy;            /* the owner is using the session; ending the recording waits */
+    uint32_t busy;            /* the owner is using the session; the end of the recording waits */
     uint32_t first_chunk, chunk;
     uint64_t ended;           /* order in which its thread ended */
     struct probity_profile_set *next;
@@ -63,28 +63,28 @@ struct probity_profile_set {
     struct probity_profile_pause pause[PROBITY_PROFILE_DEPTH_MAX + 1];
 };
 
-/* The calling thread's; NULL if none. In a forked child it is all zeroes. */
+/* The calling thread's set; NULL if none. All zeroes in a forked child. */
 PROBITY_THREAD_LOCAL(extern, struct probity_profile_set *, probity_profile_own);
 
-/* Makes it the calling thread's; NULL: it has none. */
+/* Makes the set that of the calling thread; NULL: it has none. */
 void probity_profile_set_own(struct probity_profile_set *set);
 
-/* The calling thread's set in this recording, created if missing; NULL if a limit is reached.
- * Signals blocked, inside probity_session_enter(). */
+/* Returns the calling thread's set in this recording, created if missing; NULL if a limit is
+ * reached. Signals blocked, inside probity_session_enter(). */
 struct probity_profile_set *probity_profile_set_here(struct probity_session *session);
 
 /* Sets whether scopes entered from now on are timed, in all threads of a recording. Call with
  * signals blocked. */
 void probity_profile_sets_time(struct probity_profile_sets *sets, int is_timed);
 
-/* The entry of a function (its number + 1), with a cell; NULL if a limit is reached. Contract as
- * above. */
+/* Returns the entry of a function (its number + 1), with a cell; NULL if a limit is reached. Same
+ * contract as above. */
 struct probity_profile_entry *probity_profile_entry_here(struct probity_session *session,
                                                          struct probity_profile_set *set,
                                                          uint32_t number);
 
 /* Closes frames from the innermost down to `depth`, at this tick. Called by the set's thread, or
- * once it is dead. In profile.c. */
+ * once that is dead. In profile.c. */
 void probity_profile_close(struct probity_profile_set *set, uint32_t depth, uint64_t tick,
                            int is_unwound);
 

@@ -45,14 +45,14 @@ static void store_word(uint64_t at, uint64_t word)
 }
 
 /* Release: the record's other words are stored before its head. Once the head is visible, a chunk
- * that a signal handler has handed over may go to another thread. Pairs with load_word in
+ * that a signal handler handed over may be given to another thread. Pairs with load_word in
  * src/spool/drain.c. */
 static void store_head(uint64_t at, uint64_t word)
 {
     __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
 }
 
-/* Waits for the writer with signals unblocked, and records for how long. */
+/* Waits for the writer with signals unblocked, and records how long it waited. */
 static void wait_for_chunk(struct probity_session *session, uint64_t *stalled_since)
 {
     enum { LOOK_AGAIN_NS = 10000000 };
@@ -82,13 +82,13 @@ static void record_stall(struct probity_session *session, struct probity_thread_
     probity_record_event(session, slot, PROBITY_EVENT_STALL, &ticks, sizeof ticks);
 }
 
-/* Stored before the first record after a loss, whose clock is read later. */
+/* Records the loss before the first record after it, whose clock is read later. */
 static void record_lost(struct probity_session *session, struct probity_thread_state *slot)
 {
     uint64_t lost = slot->lost;
 
     slot->lost = 0; /* first, because a signal handler may get here too */
-    /* If a handler has already used up the new chunk, the next one records the loss. */
+    /* If a handler has already used up the new chunk, the next call records the loss. */
     if (probity_record_event(session, slot, PROBITY_EVENT_LOST, &lost, sizeof lost) != 0)
         slot->lost += lost < UINT32_MAX - slot->lost ? (uint32_t)lost : 0;
 }
@@ -105,7 +105,8 @@ static COLD int change_chunk(struct probity_session *session, struct probity_thr
         struct probity_os_signals before;
         probity_inside_begin(&before);
         /* The session may be that of a parent process (src/runtime/child.c). Once it is entered, no
-         * other recording begins: then the slot may be that of a late thread in an earlier one. */
+         * other recording begins: the state may be that of a late thread in an earlier
+         * recording. */
         int is_inside = probity_session_recording() == session && probity_session_enter() != NULL;
         if (is_inside && slot->session == probity_session_number(session)) {
             result = probity_thread_need_chunk(session, slot);
@@ -142,8 +143,8 @@ static uint64_t reserve_words(struct probity_session *session, struct probity_th
         uint64_t last = at + 8 * (uint64_t)(words - 1);
         if (at & last & chunk_bytes)
             return at;
-        /* The rest of the chunk belongs to this thread but is too short: it is padded so that it
-         * does not look like a hole. */
+        /* The rest of the chunk is this thread's, but is too short: it is padded so that it does
+         * not look like a hole. */
         if (at & chunk_bytes) {
             uint32_t left = (uint32_t)(chunk_bytes - (at & (chunk_bytes - 1))) / 8;
             probity_assert(left > 0 && left < words);
@@ -155,7 +156,7 @@ static uint64_t reserve_words(struct probity_session *session, struct probity_th
     }
 }
 
-/* A pending head keeps readers from parsing the other words as records. */
+/* Stores a pending head, which keeps readers from parsing the other words as records. */
 static void store_pending(uint64_t at, uint64_t tick, uint32_t words)
 {
     probity_assert(at % 8 == 0 && words > 1);
@@ -164,8 +165,8 @@ static void store_pending(uint64_t at, uint64_t tick, uint32_t words)
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* What to record: a short hit's code; or code 0 and an event's kind and payload; or both 0 and a
- * wide hit's number. */
+/* What to record: the code of a short hit; or code 0, and an event's kind and payload; or both 0,
+ * and a wide hit's number. */
 struct item {
     uint32_t code, kind;
     uint64_t number;
@@ -217,8 +218,8 @@ static void store_item(uint64_t at, uint64_t tick, const struct item *item)
     store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_HIT, WIDE_WORDS)));
 }
 
-/* A tick within the running probe for which the reading is valid: the thread was not preempted
- * between the two. If all tries failed, the time in between is not measured. */
+/* Returns a tick within the running probe for which the reading is valid: the thread was not
+ * preempted between the two. If all tries fail, the time in between is not measured. */
 static uint64_t tick_of_reading(struct probity_session *session, struct probity_thread_state *slot,
                                 struct probity_clock_cpu *reading)
 {
@@ -250,9 +251,9 @@ static uint64_t record_measured_hit(struct probity_session *session,
     if (at == 0)
         return 0;
     /* The thread was preempted since the clock was read, or had to wait for a chunk: the reading is
-     * not valid for that moment. The probe is still running, so the present moment can be used,
-     * unlike the reading's moment, which may be between two records of a signal handler. The time
-     * in between counts for the next gap. */
+     * not valid for that moment. The probe is still running, so the current time can be used,
+     * unlike the time of the reading, which may lie between two records of a signal handler. The
+     * time in between counts towards the next gap. */
     struct probity_clock_cpu reading;
     probity_clock_cpu_copy(&reading, &slot->reading);
     if ((int64_t)(reading.tick - tick) >= (int64_t)slot->hot.gap_ticks)
@@ -273,11 +274,10 @@ static uint64_t move_hit(struct probity_session *session, struct probity_thread_
                          const struct item *item, uint64_t at, uint64_t tick)
 {
     uint32_t relocations = (slot->relocations + 1) | 1, words = words_of(item);
-    int is_inside = slot->relocations & 1; /* a signal handler's hit, during a move of an older
-                                            * one */
+    int is_inside = slot->relocations & 1; /* a signal handler's hit, while an older one is moved */
 
     probity_assert(at % 8 == 0);
-    /* Unless that move was left by a jump: the writer no longer waits for it. */
+    /* Unless a jump left that move: then the writer no longer waits for it. */
     if (is_inside && tick - slot->relocating_tick > session->move_ticks_max)
         is_inside = 0;
     if (!is_inside) {
@@ -292,7 +292,8 @@ static uint64_t move_hit(struct probity_session *session, struct probity_thread_
     return stored;
 }
 
-/* Probes may share an entry: then they merely compete for readings. */
+/* Returns the gaps of the probe. Probes may share an entry: then they merely compete for
+ * readings. */
 static struct probity_thread_gaps *gaps_of(struct probity_thread_state *slot,
                                            const struct item *item)
 {
@@ -301,9 +302,9 @@ static struct probity_thread_gaps *gaps_of(struct probity_thread_state *slot,
     return &slot->gaps[number / 2 % (sizeof slot->gaps / sizeof slot->gaps[0])];
 }
 
-/* The value that a reading of the CPU clock must have: its cost, or four times that if gaps like
- * this one, before this probe, were never time off the CPU. A gap longer than usual is always worth
- * its cost. */
+/* Returns the value that a reading of the CPU clock must have: its cost, or four times that if gaps
+ * like this one, before this probe, were never time off the CPU. A gap longer than usual is always
+ * worth its cost. */
 static uint64_t price_of_reading(struct probity_session *session, struct probity_thread_state *slot,
                                  const struct item *item, uint64_t gap)
 {
@@ -314,7 +315,7 @@ static uint64_t price_of_reading(struct probity_session *session, struct probity
     return session->cpu_cost_ticks * IN_PROGRAM << (shift < SHIFT_MAX ? shift : SHIFT_MAX);
 }
 
-/* A share of `ticks`, for readings. */
+/* Returns a share of `ticks`, for readings. */
 static int64_t share_of(const struct probity_session *session, uint64_t ticks)
 {
     return (int64_t)(ticks * __atomic_load_n(&session->budget, __ATOMIC_RELAXED) >> 16);
@@ -345,8 +346,8 @@ static __attribute__((noinline)) void credit_time(struct probity_session *sessio
     slot->credit_tick = tick;
 }
 
-/* After a wasted reading, gaps of this length are usual; a longer usual length is reduced step by
- * step. */
+/* After a wasted reading, gaps of this length are usual; if the usual length is longer, it is
+ * reduced step by step. */
 static void learn_gap(struct probity_thread_gaps *gaps, uint64_t gap)
 {
     enum { WASTED_MAX = 8 };
@@ -360,11 +361,11 @@ static void learn_gap(struct probity_thread_gaps *gaps, uint64_t gap)
         gaps->usual_log2--;
 }
 
-/* A gap this long is measured even if the budget is used up: it may contain much time off the CPU,
- * and the cost of the reading is small in comparison. But it is not small in comparison with the
- * CPU time of a thread that waits, and the duration of a wait that is recorded by hits is known
- * without it. If recording may take only a share of the CPU time, those gaps are measured once
- * they add up to a long time, which limits the error of CPU times. */
+/* Returns whether a gap is so long that it is measured even if the budget is used up: it may
+ * contain much time off the CPU, and the cost of the reading is small in comparison. But that cost
+ * is not small compared with the CPU time of a thread that waits, and the duration of a wait that
+ * is recorded by hits is known without it. If recording may take only a share of the CPU time,
+ * those gaps are measured once they add up to a long time, which limits the error of CPU times. */
 static int is_long(const struct probity_session *session, const struct probity_thread_state *slot,
                    const struct item *item, uint64_t gap)
 {
@@ -375,8 +376,8 @@ static int is_long(const struct probity_session *session, const struct probity_t
     return gap >= session->cpu_cost_ticks * LONG_COSTS;
 }
 
-/* Whether the CPU clock must be read after a gap: the value that the reading must have, or 0 if it
- * must not be read. */
+/* Returns whether the CPU clock must be read after a gap: the value that the reading must have, or
+ * 0 if it must not be read. */
 static COLD uint64_t price_if_due(struct probity_session *session,
                                   struct probity_thread_state *slot, const struct item *item,
                                   uint64_t gap, uint64_t tick)
@@ -390,9 +391,9 @@ static COLD uint64_t price_if_due(struct probity_session *session,
     return price;
 }
 
-/* Subtracts from the credit. If recording may take only a share of the CPU time, what exceeds the
- * credit is subtracted from later ones: otherwise a thread that waits often would measure each
- * gap, with the credit for time off the CPU. */
+/* Subtracts from the credit. If recording may take only a share of the CPU time, the excess is
+ * subtracted from later credits: otherwise a thread that waits often would measure each gap, paid
+ * for by the credit for time off the CPU. */
 static void debit(const struct probity_session *session, struct probity_thread_state *slot,
                   int64_t ticks)
 {
@@ -415,7 +416,7 @@ static COLD int64_t measure_gap(struct probity_session *session, struct probity_
         /* If recording may take only a share of the CPU time, these readings are limited, too. */
         if (!has_budget(session))
             ticks = 0;
-        /* What the gap added to the credit. */
+        /* The amount that the gap added to the credit. */
         ticks += share_of(session, probity_ticks_of_ns(off_ns, probity_live_rate(&session->live)));
     } else {
         learn_gap(gaps, gap);
@@ -448,8 +449,9 @@ static COLD uint64_t finish_gap(struct probity_session *session, struct probity_
     return move_hit(session, slot, item, at, tick);
 }
 
-/* A span or wait that took longer than its limit ends with a gap. It is compared once the record is
- * stored, since the tick of the record may be later than the reading that found the gap. */
+/* Compares a span or wait that took longer than its limit, which ends with a gap. Compares it once
+ * the record is stored, since the tick of the record may be later than the reading that found the
+ * gap. */
 static __attribute__((cold, noinline)) uint64_t compare_gap(struct probity_session *session,
                                                             struct probity_thread_state *slot,
                                                             const struct item *item, uint64_t at,
@@ -470,8 +472,8 @@ static __attribute__((cold, noinline)) uint64_t compare_gap(struct probity_sessi
 }
 
 /* Stores a hit in the word or words reserved at `at`. After a gap the thread may have been off the
- * CPU; the words then stay empty until the replacing records are stored, so that the writer does
- * not pass them. Returns the tick of the record, or 0 if it is dropped. */
+ * CPU; then the words stay empty until the records that replace them are stored, so that the writer
+ * does not pass them. Returns the tick of the record, or 0 if it is dropped. */
 static uint64_t finish_hit(struct probity_session *session, struct probity_thread_state *slot,
                            const struct item *item, uint64_t at, uint64_t tick)
 {
@@ -490,9 +492,9 @@ static uint64_t finish_hit(struct probity_session *session, struct probity_threa
     return finish_gap(session, slot, item, at, gap, tick);
 }
 
-/* Delays the end of a recording, and so the next start, until the thread leaves. Returns whether
- * the recording is still running. Plain stores: the process-wide barrier at the end makes them
- * visible in time (quiesce_threads). */
+/* Delays the end of a recording, and with it the next start, until the thread leaves. Returns
+ * whether the recording is still running. Plain stores: the process-wide barrier at the end makes
+ * them visible in time (quiesce_threads). */
 static int slot_enter(struct probity_session *session, struct probity_thread_state *slot)
 {
     __atomic_store_n(&slot->busy, slot->busy + 1, __ATOMIC_RELAXED);
@@ -542,7 +544,7 @@ PROBITY_API int probity_event_gap(uint32_t kind, uint64_t tick)
     return is_skipped;
 }
 
-/* Assigns the calling thread a slot if anything is recorded. */
+/* Assigns the calling thread a state if anything is recorded. */
 static __attribute__((cold, noinline)) struct probity_thread_state *
 assign_slot(struct probity_session **ret_session)
 {
@@ -565,7 +567,7 @@ assign_slot(struct probity_session **ret_session)
     return slot;
 }
 
-/* The calling thread's slot if anything is recorded; assigned if missing. */
+/* Returns the calling thread's state if anything is recorded, assigned if missing. */
 static struct probity_thread_state *slot_here(struct probity_session **ret_session)
 {
     struct probity_thread_state *slot = probity_thread_slot();
@@ -579,7 +581,7 @@ static struct probity_thread_state *slot_here(struct probity_session **ret_sessi
     return assign_slot(ret_session);
 }
 
-/* is_trial: the slot is in no recording. Returns the tick of the record, or 0 if it is dropped. */
+/* is_trial: the state is in no recording. Returns the tick of the record, or 0 if it is dropped. */
 static uint64_t record_in(struct probity_session *session, struct probity_thread_state *slot,
                           const struct item *item, int is_trial)
 {
@@ -619,7 +621,8 @@ PROBITY_API uint64_t probity_scope_watch_hit(uint32_t code)
     return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) ? record_item(&item) : 0;
 }
 
-/* The bit that is set in addresses of chunks, while the slot is in a recording; else 0. */
+/* Returns the bit that is set in addresses of chunks, while the thread state is in a recording;
+ * else 0. */
 static uint64_t chunk_bit(const struct probity_thread_state *slot)
 {
     const struct probity_session *session = probity_session_recording();
@@ -659,7 +662,8 @@ PROBITY_API void probity_event_refused(uint64_t at, uint32_t words)
 
     if (chunk_bytes == 0) {
         unreserve(words);
-        /* A signal handler may have handed over the words' chunk without getting another. */
+        /* A signal handler may have handed over the chunk with the words without getting
+         * another. */
         chunk_bytes = slot != NULL ? chunk_bit(slot) : 0;
     }
     if ((at & chunk_bytes) == 0)
@@ -671,7 +675,7 @@ PROBITY_API void probity_event_refused(uint64_t at, uint32_t words)
 }
 
 /* Separate from its only caller, which is cold and therefore optimized for size: with the system
- * clock or in strict order, all probes come here. */
+ * clock or in strict order, all probes get here. */
 static __attribute__((noinline, hot)) void record_code(uint32_t code)
 {
     const struct item item = {.code = code};
@@ -682,8 +686,8 @@ static __attribute__((noinline, hot)) void record_code(uint32_t code)
 PROBITY_API void probity_probe_slow(uint32_t code)
 {
     unreserve(1);
-    /* Otherwise the thread's state belongs to an earlier recording; it is dropped so that its
-     * probes no longer get here. */
+    /* Otherwise the thread's state belongs to an earlier recording: drops it, so that its probes no
+     * longer get here. */
     if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
         record_code(code);
     else

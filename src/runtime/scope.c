@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * scope.c: function scopes outside the inline path of probity_scope.h: at the first call, in
- * profile mode, if other scopes ended without a record, and with values other than numbers. Runs in
+ * profile mode, if other scopes ended without a leave, and with values other than numbers. Runs in
  * the traced thread; async-signal-safe except formatters.
  */
 #include <errno.h>
@@ -32,8 +32,8 @@ static int is_profile_mode(void)
     return __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) & 1;
 }
 
-/* The code of a function whose calls are compared with conditions; 0 if they are not, or if it is
- * not declared yet in this recording. */
+/* Returns the code of a function whose calls are compared with conditions; 0 if they are not, or if
+ * the function is not declared yet in this recording. */
 static uint32_t watched_code(const struct probity_site_function *function)
 {
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
@@ -43,7 +43,8 @@ static uint32_t watched_code(const struct probity_site_function *function)
                : 0;
 }
 
-/* The function may have been switched on meanwhile: see switches.c. */
+/* Clears this thread's counter if the function is recorded: it may have been switched on meanwhile
+ * (switches.c). */
 static void forget_if_recorded(const struct probity_site_function *function)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -61,7 +62,7 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
 
     if (code == 0 && !probity_budget_counts(function))
         code = watched_code(function);
-    /* Declaring starts recording if that is undecided, and so determines the mode. */
+    /* Declaring the function starts recording if that is undecided, and so determines the mode. */
     if (code == 0 && !probity_budget_counts(function)) {
         code = probity_declare_function(function);
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* see probity_budget_clear_codes() */
@@ -83,8 +84,8 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
     return code | (uint64_t)depth << 32 | (watched != 0 ? PROBITY_SCOPE_ENTERED_WATCHED : 0);
 }
 
-/* These two are the hot path of profile mode: they call other functions only at their ends, so that
- * no register is saved. */
+/* This function and the next one are the hot path of profile mode: they call other functions only
+ * at their ends, so that no register is saved. */
 PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *function)
 {
     if (is_profile_mode())
@@ -243,7 +244,7 @@ void probity_scope_keep_pause(struct probity_scope_here *scope, int is_pause)
     uint64_t tick = scope_ticks();
     int before = errno;
 
-    /* A call that is only counted keeps none. */
+    /* A call that is only counted keeps no pauses. */
     if (pauses == NULL || tick == 0 || pauses->is_paused == (unsigned)is_pause)
         return;
     uint64_t cpu_ns = thread_cpu_ns();
@@ -288,7 +289,7 @@ PROBITY_API void probity_profiling_set(int is_on)
 {
     uint8_t payload = is_on != 0;
 
-    if (is_profile_mode()) { /* in which the trace does not grow */
+    if (is_profile_mode()) { /* the trace does not grow in profile mode */
         probity_profile_set_timed(is_on != 0);
         return;
     }

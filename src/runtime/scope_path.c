@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope_path.c: the path of every recorded scope: begin, enter, leave; and of events with values.
- * Other functions are called only in unusual cases. Async-signal-safe.
+ * scope_path.c: the path that every recorded scope takes (begin, enter, leave) and events with
+ * values. Other functions are called only in unusual cases. Async-signal-safe.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "runtime/record.h"
 #include "runtime/scope.h"
 
-/* The low bits of the return address in a frame. */
+/* Returns the low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)
 {
     return __atomic_load_n(PROBITY_VOLATILE(frame + sizeof(void *)), __ATOMIC_RELAXED) & 0xffff;
@@ -34,14 +34,14 @@ static uint64_t where_of(const struct probity_scope_here *scope, const void *cod
     return (uint64_t)PROBITY_NUMBER(code_address) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
 }
 
-/* Whether the function has been prepared, and what it needs to count exceptions. */
+/* Returns whether the function is prepared, and with it what is needed to count exceptions. */
 static int is_prepared(const struct probity_site_function *function)
 {
     return function != NULL &&
            (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX));
 }
 
-/* code_address: in the function whose scope it is. */
+/* code_address: an address in the function to which the scope belongs. */
 static inline __attribute__((always_inline)) struct coming
 coming(struct probity_scope_here *scope, struct probity_site_function *function, uintptr_t frame,
        const void *code_address)
@@ -77,7 +77,7 @@ begin_usual(struct probity_scope_here *scope, const struct coming *coming)
     probity_scope_take(coming->place, coming->minus, coming->where);
 }
 
-/* The code for the scope of a call that is only counted, and records no parameters. */
+/* Returns the code for the scope of a call that is only counted and records no parameters. */
 static inline uint32_t counted_code(const struct probity_site_function *function)
 {
     int parameters = __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED);
@@ -91,7 +91,7 @@ static inline void set_code(struct probity_scope_here *scope, uint32_t code)
     scope->is_open = code != 0;
 }
 
-/* Counts the call if calls of its function are only counted, and this thread has counted one
+/* Counts the call if its function is only counted, and this thread has counted a call of it
  * before. */
 static inline __attribute__((always_inline)) int count(struct probity_scope_here *scope)
 {
@@ -118,13 +118,13 @@ static int is_counted(const struct probity_site_function *function)
            probity_budget_counts(function);
 }
 
-/* C++: asks the C++ library, once per thread, where it counts exceptions. */
+/* C++ only: finds out from the C++ library, once per thread, where it counts exceptions. */
 static void *(*find_exceptions)(void);
 
 PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
 {
     if (__atomic_exchange_n(&find_exceptions, find, __ATOMIC_RELAXED) == NULL)
-        probity_scope_exceptions = NULL; /* to be looked up again */
+        probity_scope_exceptions = NULL; /* look it up again */
 }
 
 static uint32_t raised_now(const struct probity_site_function *function)
@@ -138,7 +138,7 @@ static uint32_t raised_now(const struct probity_site_function *function)
     return probity_scope_raised();
 }
 
-/* The first call of a function or thread. Returns whether the scope can begin. */
+/* Prepares the first call of a function or thread. Returns whether the scope can begin. */
 static __attribute__((noinline)) int prepare(struct probity_scope_here *scope,
                                              struct probity_site_function **function,
                                              const void *note)
@@ -154,13 +154,13 @@ static __attribute__((noinline)) int prepare(struct probity_scope_here *scope,
     return scope->function != NULL;
 }
 
-/* The place, without the bit that marks a call whose duration is compared. */
+/* Returns the place, without the bit that marks a call whose duration is compared. */
 static uint32_t place_of(const struct probity_scope_here *scope)
 {
     return scope->place & ~PROBITY_SCOPE_WATCHED;
 }
 
-/* Whether the scope is in profile mode and needs nothing else. */
+/* Returns whether the scope is in profile mode and needs nothing else. */
 static inline __attribute__((always_inline)) int
 is_only_profiled(const struct probity_scope_here *scope, uint32_t place, uint64_t minus)
 {
@@ -204,7 +204,7 @@ begin_any(struct probity_scope_here *scope, struct probity_site_function **funct
         probity_scope_take(place, minus, where);
         if (entered & PROBITY_SCOPE_ENTERED_WATCHED) {
             scope->place |= PROBITY_SCOPE_WATCHED;
-            /* Replaced by the tick of the enter once that is recorded. */
+            /* The tick of the enter replaces this once it is recorded. */
             scope->entered = probity_scope_watch_begin();
         }
     } else if (is_counted(scope->function)) {
@@ -221,7 +221,7 @@ static __attribute__((noinline)) uint32_t begin_unusual(struct probity_scope_her
     return begin_any(scope, function, minus, where, note);
 }
 
-/* Whether the duration of the call is compared. */
+/* Returns whether the duration of the call is compared. */
 static int is_watched(const struct probity_scope_here *scope)
 {
     return (scope->place & PROBITY_SCOPE_WATCHED) != 0;
@@ -242,7 +242,7 @@ static struct probity_site_function *described(struct probity_site_function *con
     return __atomic_load_n(function, __ATOMIC_ACQUIRE);
 }
 
-/* Functions for unusual cases are called last, so that no register is saved for them. */
+/* Functions for unusual cases are called last, so that no registers are saved for them. */
 static __attribute__((noinline)) uint32_t
 begin_called_from(struct probity_scope_here *scope, struct probity_site_function **function,
                   uintptr_t frame, const void *note, const void *code_address)
@@ -256,8 +256,8 @@ begin_called_from(struct probity_scope_here *scope, struct probity_site_function
     return here.code;
 }
 
-/* Not inline, even if programs are optimized together with the library: the return address is in
- * the function of the scope. */
+/* Never inlined, even if programs are optimized together with the library: the return address must
+ * be in the function that has the scope. */
 PROBITY_API __attribute__((noinline)) uint32_t
 probity_scope_begin_frame(struct probity_scope_here *scope, struct probity_site_function **function,
                           uintptr_t frame, const void *note)
@@ -287,7 +287,7 @@ PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
 }
 
 #if PROBITY_SCOPE_NOTED
-/* The distance to the note is the operand of the instruction after the call. */
+/* Returns the note: its distance is the operand of the instruction after the call. */
 static const void *note_after(const uint8_t *back)
 {
     int32_t distance;
@@ -306,7 +306,8 @@ enter_rare_at(struct probity_scope_here *scope, struct probity_site_function **f
         hit_begun(scope, code);
 }
 
-/* Begins such a scope. Returns the code of its enter, or 0 if this is not such a scope. */
+/* Begins the scope of a function that is inlined into that of the scope below. Returns the code of
+ * its enter, or 0 if this is not such a scope. */
 static inline __attribute__((always_inline)) uint32_t
 begin_inlined(struct probity_scope_here *scope, uint32_t place, uint64_t minus, uint64_t where)
 {
@@ -385,7 +386,8 @@ static __attribute__((noinline)) uint64_t format_value(const struct probity_scop
 }
 
 /* Records values of fixed size if there is no room yet or the format is not declared. Uses little
- * stack, since a signal handler's may be small. Returns the record's tick, or 0: dropped. */
+ * stack, since a signal handler's stack may be small. Returns the record's tick, or 0 if it is
+ * dropped. */
 static __attribute__((noinline)) uint64_t record_bytes(uint32_t kind, uint32_t code,
                                                        struct probity_site_format *format,
                                                        const void *values, uint32_t bytes)
@@ -404,7 +406,7 @@ static __attribute__((noinline)) uint64_t record_bytes(uint32_t kind, uint32_t c
     return tick;
 }
 
-/* For a thread without room, a value that is not a number, or a call that is compared. */
+/* Handles a thread without room, a value that is not a number, and a call that is compared. */
 static __attribute__((cold, noinline)) uint64_t
 leave_any_value(const struct probity_scope_here *scope)
 {
@@ -420,7 +422,7 @@ leave_any_value(const struct probity_scope_here *scope)
     return tick;
 }
 
-/* With the value of the variable named by FN_RETVAL. */
+/* Records the leave with the value of the variable named by FN_RETVAL. */
 static __attribute__((noinline)) void leave_value(const struct probity_scope_here *scope)
 {
     struct probity_event_room room;
@@ -438,7 +440,7 @@ static __attribute__((noinline)) void leave_value(const struct probity_scope_her
     probity_event_publish(&room);
 }
 
-/* C code has no exceptions: the thread's count is that of its C++ code. */
+/* Always 0 for C code, which has no exceptions: the thread's count is that of its C++ code. */
 static int is_left_by_exception(const struct probity_scope_here *scope)
 {
     return __builtin_expect(probity_scope_raised() > scope->raised, 0) &&
@@ -473,8 +475,8 @@ static __attribute__((noinline)) void leave_watched(const struct probity_scope_h
     probity_cpu_restore(&kept);
 }
 
-/* Ends a scope that is in profile mode, above an abandoned scope, deeply nested, or compared by its
- * duration. */
+/* Ends a scope that is in profile mode, above an abandoned scope, deeply nested, or watched by a
+ * condition. */
 static __attribute__((noinline)) void leave_unusual(const struct probity_scope_here *scope)
 {
     uint32_t code = scope->code, place = place_of(scope);
@@ -530,15 +532,15 @@ enter_any_values(uint32_t code, struct probity_scope_values *values, const void 
     return tick;
 }
 
-/* Words of four bytes: the program has just stored each value, and a load of two values would wait
- * until both are in the cache. No call of memcpy(), which would change registers. */
+/* Copies words of four bytes: the program has just stored each value, and a load of two values
+ * would wait until both are in the cache. Does not call memcpy(), which would change registers. */
 static inline __attribute__((always_inline)) void put_block(uint8_t *at, const void *block,
                                                             uint32_t bytes)
 {
     const uint32_t *from = block;
     volatile uint32_t *to = (volatile uint32_t *)at;
 
-#pragma GCC unroll 4 /* so that the usual numbers of values are predicted wherever the code is */
+#pragma GCC unroll 4 /* so that branches on the usual counts are predicted wherever the code is */
     for (uint32_t i = 0; i < bytes; i += 4)
         *to++ = *from++;
 }
@@ -560,7 +562,7 @@ enter_values(uint32_t code, struct probity_scope_values *values, const void *blo
     probity_event_publish(&room);
 }
 
-/* The variable whose value its leave records; NULL: none. */
+/* Sets the variable whose value the leave records; NULL: none. */
 static inline __attribute__((always_inline)) void
 set_return(struct probity_scope_here *scope, struct probity_scope_values *values, const void *ret)
 {
@@ -633,7 +635,7 @@ probity_scope_enter_values_at(struct probity_scope_here *scope,
 /* ---- In a scope --------------------------------------------------------------------------------
  */
 
-/* (2^64 - the address of this frame) × 2^16: the deeper the frame, the greater. */
+/* Returns (2^64 - the address of this frame) × 2^16: the deeper the frame, the greater. */
 static uint64_t minus_of(uintptr_t frame)
 {
     return (0 - (uint64_t)frame) << 16;
@@ -743,8 +745,8 @@ PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, cons
 
 /* ---- Hooks -------------------------------------------------------------------------------------
  *
- * Any register may be in use where these are called. Registers for arguments and results are saved
- * here; of the others, the compiler saves those that it uses.
+ * Any register may be in use at a call of these hooks. They save the registers for arguments and
+ * results; of the others, the compiler saves those that it uses.
  */
 
 #if PROBITY_SCOPE_NOTED

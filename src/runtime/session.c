@@ -42,16 +42,16 @@ enum {
     ANCHOR_NS = 100000000,
     MOVE_NS = 500000000, /* half of the writer's wait (HOLE_WAIT_NS in src/writer/pass.c) */
     MEASURE_NS = 10000000,
-    COST_AGE_NS = 100000000 /* time for which a cost measurement remains valid */
+    COST_AGE_NS = 100000000 /* how long a cost measurement remains valid */
 };
 
-/* Survives a fork: the settings with which the child of a recording process continues. */
+/* Survives a fork: the settings with which a child forked while recording continues. */
 static struct probity_settings inherited[2]; /* the other one may be incomplete */
 static uint32_t inherited_now;
 static int inherited_records;
 static int inherited_stop; /* probity_stop() applies to children too */
 
-/* The cost of reading the CPU clock, without which the budget is meaningless. */
+/* Returns the cost of reading the CPU clock, without which the budget is meaningless. */
 static uint64_t cpu_clock_cost(uint32_t clock)
 {
     enum { TRIES = 7 };
@@ -121,7 +121,7 @@ static void rules_make(struct probity_session *session)
     session->gap_ticks = session->settings.cpu_time ? probity_ticks_of_ns((int64_t)gap_ns, rate)
                                                     : UINT64_C(1) << 38;
     session->cpu_cost_ticks = cpu_clock_cost(session->live.clock);
-    /* The gap, but at least the duration of a reading. */
+    /* The limit of a gap, but at least the duration of a reading. */
     session->reading_ticks_max = session->gap_ticks > 2 * session->cpu_cost_ticks
                                      ? session->gap_ticks
                                      : 2 * session->cpu_cost_ticks;
@@ -134,7 +134,7 @@ static void rules_make(struct probity_session *session)
     probity_assert(session->budget <= 65536);
 }
 
-/* After this no probe and no scope takes the slow path. */
+/* Afterwards, no probe or scope takes the slow path. */
 void probity_session_switch_off(void)
 {
     __atomic_store_n(&probity_active, 0, __ATOMIC_SEQ_CST);
@@ -169,13 +169,13 @@ static void undo(struct probity_session *session, int descriptor)
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }
 
-/* The recording ends here, because no other thread is left to end it. */
+/* Ends the recording here, because no other thread is left to end it. */
 static void left_alone(void *owner)
 {
     probity_session_stop(owner, PROBITY_END_EXIT);
 }
 
-/* `probity detach` ends the recording. The program's code is restored before the tool sees the
+/* Ends the recording for `probity detach`. Restores the program's code before the tool sees the
  * end. */
 static void end_asked(void *owner)
 {
@@ -244,7 +244,7 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     session->live.header->trace_inode = trace.st_ino;
     probity_segment_describe(session->live.header, probity_trace_file_program(),
                              session->trace_path);
-    /* Only once the trace contains the name. */
+    /* Named only once the trace contains the name. */
     result = probity_segment_name(session->unnamed_spool, session->spool_path,
                                   session->live.header, session->present_chunks);
     session->unnamed_spool = -1;
@@ -262,7 +262,8 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
                : result;
 }
 
-/* Random; if the kernel has no random bytes yet, at least unique within a boot. */
+/* Makes a random id; if the kernel has no random bytes yet, one that is at least unique within a
+ * boot. */
 static void session_name(struct probity_session *session)
 {
     uint64_t word[2] = {probity_clock_ticks(session->live.clock),
@@ -302,7 +303,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     probity_clock_moment(live->clock, 0, FIRST_TRIES, &live->first);
     session_name(session);
     if (!is_main)
-        probity_sites_find(0); /* possibly in a signal handler */
+        probity_sites_find(0); /* this may be a signal handler */
     int result = files_make(session, is_child, &descriptor);
     if (result != 0) {
         undo(session, descriptor);
@@ -319,15 +320,15 @@ int probity_session_start(struct probity_session *session, const struct probity_
     probity_settings_keep_directory(&inherited[inherited_now]);
     inherited_records = 1;
     inherited_stop = 0;
-    /* Delays an end until the writer has been started. */
+    /* Delays the end of the recording until the writer has been started. */
     __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
-    /* In profile mode, scopes only. */
+    /* In profile mode, only scopes are recorded. */
     __atomic_store_n(&probity_active, !settings->profile, __ATOMIC_RELEASE);
     __atomic_store_n(&session->state, PROBITY_SESSION_RECORDING, __ATOMIC_SEQ_CST);
     if (probity_calls_recording != NULL)
         probity_calls_recording();
     if (is_main)
-        probity_session_need_writer(session); /* tried again by threads */
+        probity_session_need_writer(session); /* threads try again */
     probity_session_leave(session);
     return 0;
 }
@@ -340,7 +341,7 @@ struct probity_settings *probity_session_inherit_begin(void)
     return settings;
 }
 
-/* Release: a child forked by another thread at any moment sees settings that are complete. */
+/* Release: a child that another thread forks at any moment sees complete settings. */
 void probity_session_inherit_end(void)
 {
     __atomic_store_n(&inherited_now, inherited_now ^ 1, __ATOMIC_RELEASE);
@@ -399,7 +400,7 @@ static int grow(struct probity_session *session)
         return result;
     probity_assert(present > 0 && present <= header.chunks);
     result = probity_segment_name(unnamed, path, segment, present);
-    /* Counted before any thread can store into it. */
+    /* The segment is counted before any thread can store into it. */
     __atomic_store_n(&session->live.header->segments, number + 1, __ATOMIC_RELEASE);
     probity_child_note(segment, bytes);
     if (result == 0)
@@ -438,8 +439,8 @@ int probity_session_need_writer(struct probity_session *session)
     return result;
 }
 
-/* Whether another thread is in a slow path of the last recording. The caller may be in one itself,
- * if a signal handler exits. */
+/* Returns whether another thread is in a slow path of the last recording. The caller itself may be
+ * in one, if a signal handler exits. */
 static int is_anyone_busy(struct probity_session *session)
 {
     const struct probity_thread_state *own = probity_thread_slot();
@@ -458,7 +459,7 @@ static int is_anyone_busy(struct probity_session *session)
 }
 
 /* Waits until no other thread is in a slow path, about as many milliseconds as there are tries.
- * Returns whether one still is. */
+ * Returns whether any still is. */
 static int is_anyone_late(struct probity_session *session, int tries)
 {
     enum { LEAVE_NS = 1000000 };
@@ -473,14 +474,14 @@ static int is_anyone_late(struct probity_session *session, int tries)
  * is lost. The end of the program is not delayed for long. */
 enum { LEAVE_MS = 5000, LEAVE_AT_EXIT_MS = 1000, LEAVE_AT_START_MS = 10 };
 
-/* Threads that only find that nothing is recorded are in the slow path, too, but briefly. */
+/* Threads that merely find that nothing is recorded are in the slow path, too, but briefly. */
 int probity_session_is_late(struct probity_session *session)
 {
     return session->is_late && is_anyone_late(session, LEAVE_AT_START_MS);
 }
 
-/* Afterwards each thread has passed a full barrier or, if the kernel refuses one, has had time for
- * its processor to empty its store buffer. */
+/* Ensures that each thread has passed a full barrier or, if the kernel refuses one, has had time
+ * for its processor to empty its store buffer. */
 static void pass_barrier(void)
 {
     enum { LONG_NS = 10000000 };
@@ -490,7 +491,7 @@ static void pass_barrier(void)
         probity_os_wait(&never, 0, LONG_NS);
 }
 
-/* Afterwards no thread reserves words, because none finds a valid bit. Threads in a slow path
+/* Ensures that no thread reserves words, because none finds a valid bit. Threads in a slow path
  * must leave it first, because they may set theirs; the barrier makes every earlier reservation
  * visible. */
 static void quiesce_threads(struct probity_session *session, int tries)
@@ -508,14 +509,14 @@ static void quiesce_threads(struct probity_session *session, int tries)
     pass_barrier();
 }
 
-/* Without the trace the spool can be neither found nor read. */
+/* Returns whether the trace is gone: without it, the spool can be neither found nor read. */
 static int is_trace_gone(const struct probity_session *session)
 {
     return session->live.header->failed && session->live.header->failed_errno == ENOENT;
 }
 
-/* The writer failed: the rest stays in the spool for `probity recover`, and probes are off. Reports
- * this once. */
+/* Handles a failed writer: the rest stays in the spool for `probity recover`, and probes are off.
+ * Reports this once. */
 static int has_failed(struct probity_session *session)
 {
     if (!__atomic_load_n(&session->live.failed, __ATOMIC_RELAXED))
@@ -573,10 +574,10 @@ void probity_session_leave(struct probity_session *session)
     __atomic_sub_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
 }
 
-/* To be called when the trace is complete, or is left to another process (is_left): removes the
- * spool's files and memory. The addresses stay reserved, because a thread that was preempted inside
- * a probe may still store there, or in a slow path, for which quiesce_threads() does not wait
- * indefinitely, read the list of chunks. */
+/* Call when the trace is complete, or is left to another process (is_left): removes the spool's
+ * files and memory. The addresses stay reserved: a thread that was preempted inside a probe may
+ * still store there, and one in a slow path, for which quiesce_threads() does not wait
+ * indefinitely, may still read the list of chunks. */
 static void spool_remove(struct probity_session *session, int is_left)
 {
     struct probity_pool *pool = &session->live.pool;
@@ -598,15 +599,15 @@ static void spool_remove(struct probity_session *session, int is_left)
     probity_child_forget();
 }
 
-/* No slot has a chunk in the next recording. */
+/* No thread has a chunk at the beginning of the next recording. */
 static __attribute__((noinline)) void forget_chunks(struct probity_session *session)
 {
     for (uint32_t i = 0; i < session->live.slots; i++)
         __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
 }
 
-/* Ends a recording that no thread of this process writes. If another process closes the trace, it
- * also makes the CSV. */
+/* Ends a recording that no thread of this process writes. If another process closes the trace, that
+ * also makes the CSV file. */
 static int trace_leave(struct probity_session *session, uint32_t reason)
 {
     int result = probity_external_end(session, reason);
@@ -624,7 +625,7 @@ static int trace_leave(struct probity_session *session, uint32_t reason)
     return result == PROBITY_ERROR_STATE ? 0 : result;
 }
 
-/* The state of the writer thread is not known: the trace is completed as after a kill. */
+/* Handles a writer thread whose state is unknown: the trace is completed as after a kill. */
 static int is_writer_lost(struct probity_session *session)
 {
     if (!probity_writer_is_lost(&session->writer))
@@ -660,8 +661,8 @@ static int trace_end(struct probity_session *session, uint32_t reason)
     return result;
 }
 
-/* The cost of a call changes with the CPU's frequency: a measurement remains valid for a while, and
- * a short program should not pay for two. */
+/* The cost of a call changes with the CPU's frequency. A measurement remains valid for a while, so
+ * that a short program does not pay for two. */
 static int is_cost_due(const struct probity_session *session)
 {
     const struct probity_live *live = &session->live;

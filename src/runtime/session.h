@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * session.h: starts and ends a recording, and lets threads into the slow paths that use it.
+ * session.h: starts and ends a recording, and admits threads to the slow paths that use it.
  */
 #ifndef PROBITY_RUNTIME_SESSION_H
 #define PROBITY_RUNTIME_SESSION_H
@@ -8,12 +8,12 @@
 #include "runtime/session_mapping.h"
 
 /* Enters a slow path: returns the session if it is recording, else NULL; the session persists until
- * it is left. Starts recording if the environment requests it. Signals blocked. */
+ * the thread leaves. Starts recording if the environment requests it. Signals blocked. */
 struct probity_session *probity_session_enter(void);
 void probity_session_leave(struct probity_session *session);
 
 /* Whether a thread is still in a slow path of the last recording, which ended without waiting any
- * longer for it. Such a thread uses what a start replaces. Waits briefly. Lock held. */
+ * longer for it. Such a thread still uses data that a start replaces. Waits briefly. Lock held. */
 int probity_session_is_late(struct probity_session *session);
 
 /* Starts recording. is_main: in a constructor or on an explicit request, when a thread may be
@@ -21,18 +21,17 @@ int probity_session_is_late(struct probity_session *session);
 int probity_session_start(struct probity_session *session, const struct probity_settings *settings,
                           int is_main);
 
-/* Between these two, the settings returned may be changed; then a forked child begins with them. In
- * the writer thread. */
+/* Begin and end a change of the settings with which a forked child starts: those returned. In the
+ * writer thread. */
 struct probity_settings *probity_session_inherit_begin(void);
 void probity_session_inherit_end(void);
 
-/* To be called at the first probe without a session: starts recording if the environment requests
- * it, or if the parent of this forked child is recording. Lock held. Returns 0 if it is recording
- * now. */
+/* Call at the first probe without a session: starts recording if the environment requests it, or if
+ * the parent of this forked child is recording. Lock held. Returns 0 if it is recording now. */
 int probity_session_start_if_asked(struct probity_session *session, int is_main);
 
-/* Ends recording with an END reason. Lock not held. PROBITY_ERROR_STATE if another thread is ending
- * it already. */
+/* Ends recording with an END reason. Lock not held. Returns PROBITY_ERROR_STATE if another thread
+ * is already ending it. */
 int probity_session_stop(struct probity_session *session, uint32_t reason);
 
 /* Discards a recording that the constructor started and that is still empty, without leaving files,
@@ -42,16 +41,16 @@ void probity_session_discard_autostart(struct probity_session *session);
 /* Keeps probes and scopes from taking the slow path. Lock held, not while recording. */
 void probity_session_switch_off(void);
 
-/* To be called if there is no memory for a session: reports that, and stops probes from trying to
- * create one. */
+/* Call if there is no memory for a session: reports that, and stops probes from trying to create
+ * one. */
 void probity_session_give_up(void);
 
 /* Adds a segment. Lock held. Returns 0 or an error; PROBITY_ERROR_STATE if backing off after a
  * failure. */
 int probity_session_grow(struct probity_session *session);
 
-/* Starts the writer thread if there is none yet; PROBITY_ERROR_STATE in a foreign process (the
- * thread would end with it), or if backing off after a failure. Lock held. */
+/* Starts the writer thread if there is none yet. Returns PROBITY_ERROR_STATE in a foreign process,
+ * with which the thread would end, or if backing off after a failure. Lock held. */
 int probity_session_need_writer(struct probity_session *session);
 
 #endif

@@ -20,7 +20,7 @@ static struct probity_session *session_at;
 enum {
     HEAD_BYTES = (sizeof(struct probity_session) + 4095) & ~4095u,
     SLOTS_BYTES = (PROBITY_LIMIT_THREADS * sizeof(struct probity_thread_state) + 63) & ~63u,
-    PASS_BYTES = 640 << 10, /* enough unless chunks are larger than usual */
+    PASS_BYTES = 640 << 10, /* sufficient unless chunks are larger than usual */
     MAPPING_BYTES = HEAD_BYTES + PROBITY_SESSION_WORK_BYTES + PASS_BYTES + SLOTS_BYTES
 };
 
@@ -39,15 +39,15 @@ struct probity_session *probity_session_get(void)
         return NULL;
     }
     struct probity_session *session = (struct probity_session *)at;
-    /* What each recording uses first, within few page tables. */
+    /* The work area, which each recording uses first: within few page tables. */
     session->work = at + HEAD_BYTES;
     at += HEAD_BYTES + PROBITY_SESSION_WORK_BYTES;
     session->live.memory = at;
     session->live.memory_bytes = PASS_BYTES;
     session->live.slot = (struct probity_thread_state *)(at + PASS_BYTES);
     session->is_made = 1;
-    /* A wiped mapping is not touched: threads of the child still point into it, and must continue
-     * to see zeroes. */
+    /* Leaves a wiped mapping alone: threads of the child still point into it, and must continue to
+     * see zeroes. */
     if (__atomic_compare_exchange_n(&session_at, &old, session, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return session;

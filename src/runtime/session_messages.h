@@ -11,17 +11,16 @@
  * line of this function and the next two. */
 void probity_session_complain(const char *what, const char *why);
 
-/* Prints another text: "probity: TEXT". */
+/* Prints another line: "probity: TEXT". */
 void probity_session_say_once(const char *text);
 
-/* Reports a CSV file that could not be made: "probity: 'PATH' WHAT: WHY; its trace is kept". */
+/* Reports that a CSV file could not be made: "probity: 'PATH' WHAT: WHY; its trace is kept". */
 void probity_session_complain_of_csv(const char *path, const char *what, const char *why);
 
-/* Prints a line that is no complaint, and does not keep later ones from being printed.
- * Async-signal-safe. */
+/* Prints a line that reports no failure, and does not suppress later lines. Async-signal-safe. */
 void probity_session_say(const char *line, size_t length);
 
-/* Whether nothing is printed from now on, because the reason is reported to another process.
+/* Sets whether nothing is printed from now on, because the reason is reported to another process.
  * Under the session's lock. */
 void probity_session_keep_silent(int is_silent);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.c: defaults, options, environment, in this order; then limits. A setting out of its
- * range is an error, and is never silently replaced.
+ * settings.c: defaults, then options, then the environment; then limits. A setting out of its range
+ * is an error, and is never silently replaced.
  */
 #include "runtime/settings.h"
 
@@ -31,7 +31,7 @@ enum {
 };
 #define SPOOL_BYTES_MAX_DEFAULT (UINT64_C(512) << 20)
 
-/* In place of a setting's name: the trace would be standard output. */
+/* Reported instead of a setting's name: the trace would be standard output. */
 static const char stream_as_output[] = "output '-'";
 
 /* The numbers before they are checked. */
@@ -60,8 +60,8 @@ static int text_copy(char *ret_text, size_t room, const char *text)
     return PROBITY_OS_CONVERT_TEXT(ret_text, room);
 }
 
-/* A program built against an older header has a shorter struct: missing fields are 0. Returns 0 if
- * the size is not that of any version. */
+/* Copies the options. A program built against an older header has a shorter struct: missing fields
+ * are 0. Returns 0 if no version has a struct of that size. */
 static int options_copy(const struct probity_options *options, struct probity_options *ret_options)
 {
     const size_t least = offsetof(struct probity_options, profile);
@@ -74,7 +74,7 @@ static int options_copy(const struct probity_options *options, struct probity_op
     return 1;
 }
 
-/* Options of function scopes and of the log. */
+/* Applies the options of function scopes and of the log. */
 static const char *apply_scope_options(const struct probity_options *options,
                                        struct probity_settings *settings)
 {
@@ -119,8 +119,8 @@ static const char *apply_options(const struct probity_options *options,
     return apply_scope_options(options, settings);
 }
 
-/* From an external request, which replaces the variables that it names; NULL: none. Under the
- * session's lock. */
+/* The text of an external request, which replaces the variables that it names; NULL: none. Under
+ * the session's lock. */
 static const char *requested;
 
 static const char *variable(const char *name)
@@ -163,7 +163,7 @@ static int get_number(const char *name, uint64_t *value)
     return 1;
 }
 
-/* Reads one of a NULL-terminated list of words, numbered from 1. */
+/* Parses a value that must be one of a NULL-terminated list of words, numbered from 1. */
 static int get_word(const char *name, const char *const words[], int *value)
 {
     const char *text = variable(name);
@@ -232,7 +232,7 @@ const char *probity_settings_log_default(void)
     return probity_log_default; /* NULL if not defined */
 }
 
-/* Printing needs a recording, even if there is no other use for it. */
+/* A log or summary requires a recording, even if there is no other use for it. */
 static const char *apply_text_environment(struct probity_settings *settings)
 {
     const char *log = variable("PROBITY_LOG"), *summary = variable("PROBITY_SUMMARY");
@@ -328,7 +328,7 @@ static int get_ring(struct probity_settings *settings, struct wanted *wanted)
     return 1;
 }
 
-/* A ring whose window is not set covers as much time as the dumps need. */
+/* If the window of a ring is not set, makes it cover as much time as the dumps need. */
 static const char *apply_dumps(struct probity_settings *settings, struct wanted *wanted)
 {
     const char *when = variable("PROBITY_WHEN"), *names = variable("PROBITY_DUMP");
@@ -394,7 +394,7 @@ static const char *apply_environment(struct probity_settings *settings, struct w
 /* Returns NULL, or the name of the setting that is out of range. */
 static const char *check(const struct wanted *wanted, struct probity_settings *settings)
 {
-    /* Standard output in other places. A trace is locked, and written at positions. */
+    /* Only other outputs may be standard output: a trace is locked, and written at offsets. */
     if (settings->out[0] == '-' && settings->out[1] == 0)
         return stream_as_output;
     if (wanted->chunk_records < CHUNK_RECORDS_MIN ||
@@ -425,7 +425,7 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
     if (wanted->cpu_budget_permille < 1 || wanted->cpu_budget_permille > 1000)
         return "PROBITY_CPU_BUDGET_PERMILLE";
     settings->cpu_budget_permille = (uint32_t)wanted->cpu_budget_permille;
-    /* A budget needs to know what a scope costs. */
+    /* A budget requires the cost of a scope. */
     if (settings->budget != 0 && settings->cost == PROBITY_SETTINGS_COST_OFF)
         settings->cost = PROBITY_SETTINGS_COST_LONG;
     if (settings->budget != 0 && settings->profile)
@@ -438,7 +438,7 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
         return "PROBITY_WHEN with an external writer";
     if (settings->has_gap_conditions && !settings->cpu_time)
         return "PROBITY_WHEN with PROBITY_CPU_TIME=0";
-    /* Both are printed by the writer thread. */
+    /* The writer thread prints both. */
     if (settings->writing == PROBITY_WRITING_EXTERNAL &&
         (settings->log[0] != 0 || settings->summary[0] != 0))
         return settings->log[0] != 0 ? "PROBITY_LOG with an external writer"
@@ -448,7 +448,7 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
 
 #define TEXT(name) (uint16_t)(offsetof(struct probity_settings, name))
 
-/* Where each text begins. */
+/* The offset of each text. */
 static const uint16_t texts[] = {TEXT(out),   TEXT(spool_directory), TEXT(log), TEXT(summary),
                                  TEXT(label), TEXT(dump),            TEXT(when)};
 
@@ -465,7 +465,7 @@ void probity_settings_copy(struct probity_settings *ret_settings,
                            const struct probity_settings *settings)
 {
     if (ret_settings == settings)
-        return; /* a child starts with inherited settings */
+        return; /* a child begins with inherited settings */
     uint32_t before = ret_settings->texts_set, set = 0;
     memcpy(ret_settings, settings, offsetof(struct probity_settings, out));
     for (int i = 0; i < TEXTS; i++) {
@@ -497,7 +497,7 @@ int probity_settings_read(const struct probity_options *options,
     *ret_what = options != NULL && !options_copy(options, &copy) ? "options: struct_bytes" : NULL;
     if (*ret_what == NULL)
         *ret_what = apply_options(&copy, ret_settings, &wanted);
-    /* The user of a set-uid program must not choose where it writes. */
+    /* The user of a set-uid program must not determine where it writes. */
     if (*ret_what == NULL && !probity_os_is_privileged())
         *ret_what = apply_environment(ret_settings, &wanted);
     if (*ret_what == NULL)
@@ -552,8 +552,8 @@ int probity_settings_may_need_hooks(const struct probity_options *options)
                            : copy.writing == PROBITY_WRITING_EXTERNAL);
 }
 
-/* In place, because the caller may have a small stack. A path that would become too long stays
- * relative. */
+/* Works in place, because the caller may have a small stack. A path that would become too long
+ * stays relative. */
 static void make_absolute(char path[PROBITY_LIMIT_PATH], int is_template)
 {
     size_t length = strlen(path), percents = 0;

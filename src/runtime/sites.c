@@ -39,15 +39,15 @@ static struct {
     uint64_t loads;
     struct probity_sites_part *first, *last;
     uint32_t listed, left_out;
-    struct seen seen[PROBITY_LIMIT_LISTED_OBJECTS]; /* objects that had notes */
+    struct seen seen[PROBITY_LIMIT_LISTED_OBJECTS]; /* objects that have notes */
     uint32_t seen_count;
 } sites;
 
-/* One object being listed. */
+/* An object being listed. */
 struct listing {
     struct place *places;
     size_t count, capacity; /* capacity: a power of two */
-    uint32_t notes;         /* hash of all notes; texts count by their distances */
+    uint32_t notes;         /* hash of all notes; texts are hashed by their distances */
     struct probity_listed before; /* the previous row */
     struct probity_sites_part *part; /* not linked yet; NULL: not begun */
     size_t used; /* size of its payload */
@@ -120,7 +120,7 @@ static uint32_t word_at(const uint8_t *at)
     return word;
 }
 
-/* A text outside its object is treated as empty. */
+/* Stores a text; one outside its object is treated as empty. */
 static void take_text(const struct probity_object *object, const uint8_t *at, size_t most,
                       struct probity_listed *row, int text)
 {
@@ -227,9 +227,9 @@ static void take_note(void *context, const struct probity_object *object, const 
 /* ---- Objects -----------------------------------------------------------------------------------
  */
 
-/* Whether the object, with `count` sites, was listed before; marks it as listed. An object that
- * cannot be remembered is skipped, because it would be listed again with each library that is
- * loaded. */
+/* Returns whether the object, with `count` sites, was listed before; marks it as listed. If there
+ * is no room to mark an object, it is skipped, because it would be listed again with each library
+ * that is loaded. */
 static int was_seen(const struct probity_object *object, uint32_t notes, size_t count)
 {
     struct seen now = {probity_checksum(0, object->path, strlen(object->path)), notes};

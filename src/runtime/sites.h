@@ -10,8 +10,8 @@
 
 #include "format/sites.h"
 
-/* To be called at load time, in the process whose libraries may be searched; in a forked child they
- * are not. */
+/* Call at load time, in the process whose libraries may be searched; those of a forked child are
+ * not. */
 void probity_sites_at_load(void);
 
 /* Lists the objects loaded since the last call; almost free if there are none. has_linker: 1 if the
@@ -20,8 +20,8 @@ void probity_sites_at_load(void);
  * child, the existing list is used. */
 void probity_sites_find(int has_linker);
 
-/* The first part of the list after `part` (NULL: of all), or NULL. Its block has no header yet. The
- * part is otherwise immutable; another one may be added at any time. */
+/* Returns the first part of the list after `part` (NULL: of all), or NULL. Its block has no header
+ * yet. The part is otherwise immutable; another one may be added at any time. */
 struct probity_sites_part *probity_sites_next(const struct probity_sites_part *part);
 
 #endif

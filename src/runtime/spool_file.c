@@ -12,7 +12,7 @@
 #include "runtime/ceiling.h"
 #include "spool/segment.h"
 
-/* "DIRECTORY/[.probity-]SESSION.0" */
+/* Stores the name "DIRECTORY/[.probity-]SESSION.0". */
 static void spool_name(struct probity_session *session, const char *directory, const char *prefix)
 {
     char *at = session->spool_path;
@@ -20,14 +20,14 @@ static void spool_name(struct probity_session *session, const char *directory, c
     int length = snprintf(at, room - 40, "%s/%s", directory, prefix);
 
     if (length < 0 || (size_t)length >= room - 40)
-        length = 0; /* too long: the open fails */
+        length = 0; /* too long: the open will fail */
     for (int i = 0; i < 16; i++)
         length += snprintf(at + length, room - (size_t)length, "%02x", session->id[i]);
     probity_assert((size_t)length < room - 3);
     snprintf(at + length, room - (size_t)length, ".0");
 }
 
-/* The path is stored in the trace, which may be read from any directory. */
+/* Makes the path absolute: it is stored in the trace, which may be read from any directory. */
 static const char *absolute(struct probity_session *session, const char *path)
 {
     char *at = session->scratch[2];

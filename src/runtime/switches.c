@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * switches.c: two sets of rules, one of them in force. The writer thread fills the other one, puts
- * it in force, and waits until no thread reads the old one.
+ * switches.c: two sets of rules, one of which is in effect. The writer thread fills the other one,
+ * puts it into effect, and waits until no thread reads the old one.
  */
 #include "runtime/switches.h"
 
@@ -28,7 +28,7 @@ struct rules {
 };
 
 static struct rules sets[2];
-static struct rules *in_force = &sets[0]; /* not changed while `readers` is above 0 */
+static struct rules *in_force = &sets[0]; /* unchanged while `readers` is above 0 */
 static uint32_t readers;
 
 void probity_switches_begin(int is_child)
@@ -52,7 +52,8 @@ static int is_off(const struct rules *rules, const struct probity_site_function 
     return 0;
 }
 
-/* A function named by a condition stays recorded. number: of its site. */
+/* Returns whether the site may be switched off: a function named by a condition stays recorded.
+ * number: that of its site. */
 static int may_be_off(uint32_t number)
 {
     const struct probity_watch *watch =
@@ -62,13 +63,13 @@ static int may_be_off(uint32_t number)
            (watch == NULL || !probity_watch_names(watch, number));
 }
 
-/* Sequentially consistent: pairs with put_in_force() and with the fence after it. The function is
- * in the list of declarations, and its state says that it is one. */
+/* Sequentially consistent: pairs with put_in_force() and with the fence after it. By then the
+ * function is in the list of declarations, and its state marks it as a function. */
 void probity_switches_declared(const struct probity_site_function *function, uint32_t number)
 {
     __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
     const struct rules *rules = __atomic_load_n(&in_force, __ATOMIC_SEQ_CST);
-    /* Before later rules are applied to what has been declared. */
+    /* Before later rules are applied to what is already declared. */
     if (is_off(rules, function) && may_be_off(number))
         probity_budget_mark(number);
     __atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
@@ -126,8 +127,8 @@ static int mark_off(uint32_t number)
 }
 
 /* The writer thread may switch the site on meanwhile: either this thread sees that, and its last
- * event says so, or the writer's event comes later, since the writer reads the clock for it after
- * it has changed the state. If an event is dropped, the next hit tries again. */
+ * event reports it, or the writer's event comes later, since the writer reads the clock for it
+ * after it has changed the state. If an event is dropped, the next hit tries again. */
 static void record_change(uint32_t number, uint32_t is_off)
 {
     uint8_t event[8];
@@ -145,8 +146,8 @@ static void record_change(uint32_t number, uint32_t is_off)
     } while (is_off != recorded);
 }
 
-/* The code is stored before the writer thread clears codes, or after new rules are in force: see
- * probity_switches_declared(). */
+/* The code is stored before the writer thread clears codes, or else after new rules take effect:
+ * see probity_switches_declared(). */
 uint32_t probity_switches_site(struct probity_session *session, struct probity_site *site,
                                uint32_t number, uint32_t code)
 {
@@ -172,7 +173,7 @@ uint32_t probity_switches_site(struct probity_session *session, struct probity_s
     /* Release: a thread that probes with this code sees the declaration. */
     __atomic_store_n(&site->code, code, __ATOMIC_RELEASE);
     __atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
-    if (is_change) /* may wait for a chunk, and so for the writer thread */
+    if (is_change) /* may wait for a chunk, and thus for the writer thread */
         record_change(number, is_off);
     return code;
 }
@@ -180,8 +181,8 @@ uint32_t probity_switches_site(struct probity_session *session, struct probity_s
 /* ---- Rules -------------------------------------------------------------------------------------
  */
 
-/* Removes the rules that the new one replaces: those with the same pattern; for "*", all. Returns
- * how many are left. */
+/* Removes the rules that the new one replaces: those with the same pattern; all if it is "*".
+ * Returns how many are left. */
 static uint32_t without(struct rules *rules, const char *pattern)
 {
     uint32_t left = 0;
@@ -232,7 +233,7 @@ static int is_counted(uint32_t number)
     return (state & PROBITY_BUDGET_FUNCTION) && (state & PROBITY_BUDGET_COUNTED);
 }
 
-/* A function whose hooks were removed could not be recorded. */
+/* A function whose hooks were removed cannot be recorded. */
 static void switch_on(struct probity_session *session, uint32_t number)
 {
     struct probity_profile_set *set;
@@ -261,22 +262,23 @@ static void clear_site_codes(void)
     }
 }
 
-/* State of the writer thread's search through the declarations. */
+/* State of the writer thread's walk through the declarations. */
 static struct {
     struct probity_session *session;
     const struct probity_switching *wanted;
     uint32_t count;
-    uint32_t matched; /* of the patterns: a bit for each */
+    uint32_t matched; /* a bit for each pattern */
     struct probity_switched *said;
     struct probity_pass *pass;
     uint64_t tick;
     uint32_t is_on;
-    size_t bytes; /* of the event */
+    size_t bytes; /* size of the event */
     uint8_t event[PROBITY_EVENT_BYTES_MAX];
 } walk;
 _Static_assert(PROBITY_SWITCHES_MAX <= 32, "bits of `matched`");
 
-/* The name of a declared function or site, and its number. Returns 0 for other declarations. */
+/* Reads the name and the number of a declared function or site. Returns 0 for other
+ * declarations. */
 static int read_name(uint32_t kind, const uint8_t *payload, size_t bytes, uint32_t *ret_number,
                      char ret_name[PROBITY_LIMIT_NAME + 1])
 {
@@ -294,7 +296,8 @@ static int read_name(uint32_t kind, const uint8_t *payload, size_t bytes, uint32
     return 1;
 }
 
-/* Which pattern applies to a function or site: the last one that matches. Index + 1, or 0. */
+/* Returns which pattern applies to a function or site: the index of the last one that matches, + 1;
+ * or 0. */
 static uint32_t match(uint32_t kind, const uint8_t *payload, size_t bytes, uint32_t *ret_number)
 {
     char name[PROBITY_LIMIT_NAME + 1];
@@ -326,7 +329,7 @@ static void switch_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
     else if (kind == PROBITY_EVENT_FUNCTION && !is_off)
         switch_on(walk.session, number);
     else if (kind == PROBITY_EVENT_SITE && (is_off ? mark_off(number) : unmark_off(number)))
-        /* The next hit of a site that is on again declares it, under the same number. */
+        /* When a site is switched on again, its next hit declares it, under the same number. */
         __atomic_fetch_xor(&probity_budget_state[number + 1], PROBITY_BUDGET_CHANGED,
                            __ATOMIC_RELAXED);
 }

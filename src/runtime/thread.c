@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread.c: assigns slots to threads. A program may create thousands of threads, and they may end
- * without running their destructors. A slot is free when its thread has released it, or when the
+ * thread.c: assigns thread states. A program may create thousands of threads, and they may end
+ * without running their destructors. A state is free when its thread has released it, or when the
  * kernel reports that the thread has ended.
  */
 #include "runtime/thread.h"
@@ -26,10 +26,10 @@
 #include "runtime/trigger_calls.h"
 #include "runtime/watch.h"
 
-/* The slot, even if the inline probe must not use it (no CPU counter). Valid while in_use. */
+/* The state, even if the inline probe must not use it (no CPU counter). Valid while in_use. */
 PROBITY_THREAD_LOCAL(static, struct probity_thread_state *, own_slot);
 
-/* Inherited: a child's thread continues as the thread that forked it. */
+/* Inherited: the child's thread continues as the thread that forked it. */
 PROBITY_THREAD_LOCAL(static, int, is_announced);
 
 PROBITY_THREAD_LOCAL(PROBITY_API, uint32_t, probity_thread_inside);
@@ -41,7 +41,7 @@ struct probity_thread_state *probity_thread_slot(void)
 {
     struct probity_thread_state *slot = own_slot;
 
-    /* In a forked child, the parent's slot reads as zeroes. */
+    /* In a forked child, the parent's state reads as zeroes. */
     return slot != NULL && __atomic_load_n(&slot->in_use, __ATOMIC_RELAXED) ? slot : NULL;
 }
 
@@ -86,8 +86,8 @@ static int slot_give_up(struct probity_session *session, struct probity_thread_s
     return is_enough;
 }
 
-/* Runs when a thread ends by return, pthread_exit or cancellation. Probes in later destructors find
- * no slot and get a new one. */
+/* Runs when a thread ends by return, pthread_exit() or cancellation. Probes in later destructors
+ * find no state and get a new one. */
 static void thread_ends(void *unused)
 {
     struct probity_os_signals before;
@@ -111,7 +111,7 @@ static void thread_ends(void *unused)
             probity_session_leave(session);
         } else if (__atomic_load_n(&slot->chunk, __ATOMIC_ACQUIRE) == PROBITY_POOL_NONE) {
             slot_give_up(NULL, slot);
-        } /* otherwise the recording is ending, which drains the chunks of slots in use */
+        } /* otherwise the recording is ending, which drains the chunks of all states in use */
     }
     probity_inside_end(&before);
     probity_os_thread_ends();
@@ -126,7 +126,7 @@ void probity_thread_watch_own_exit(void)
 void probity_thread_watch_exits(void)
 {
     /* Each libc numbers keys separately, but a thread has one entry per number: our key would
-     * overwrite one of the program's. */
+     * overwrite a key of the program. */
     if (!probity_os_is_beside_program(&exit_key))
         return;
     exit_key_is_made = pthread_key_create(&exit_key, thread_ends) == 0;
@@ -139,7 +139,7 @@ void probity_thread_unwatch_exits(void)
     exit_key_is_made = 0;
 }
 
-/* Finds a free slot. Also frees one with our own thread id: its thread is dead, because the kernel
+/* Finds a free state. Also frees one with our own thread id: its thread is dead, because the kernel
  * has reused the id. */
 static struct probity_thread_state *slot_find(struct probity_session *session, uint32_t tid)
 {
@@ -163,8 +163,8 @@ static struct probity_thread_state *slot_find(struct probity_session *session, u
     return found;
 }
 
-/* A slot that the thread kept across a stop and a restart gets a new number and no chunk, like a
- * new slot. */
+/* Initializes a state. One that the thread kept across a stop and a restart gets a new number and
+ * no chunk, like a new one. */
 static void slot_begin(struct probity_session *session, struct probity_thread_state *slot,
                        uint32_t tid)
 {
@@ -172,7 +172,7 @@ static void slot_begin(struct probity_session *session, struct probity_thread_st
 
     probity_assert(!slot->in_use || slot->tid == tid);
     probity_os_memory_take(slot);
-    /* Field by field, because the writer and the end of a session read slots at any time. */
+    /* Field by field, because the writer and the end of a session read states at any time. */
     __atomic_store_n(&slot->hot.cursor, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
@@ -194,7 +194,7 @@ static void slot_begin(struct probity_session *session, struct probity_thread_st
     __atomic_store_n(&slot->in_use, 1, __ATOMIC_RELEASE);
 }
 
-/* The slot's next record goes into the chunk. */
+/* Makes the thread's next record go into the chunk. */
 static void open_chunk(struct probity_session *session, struct probity_thread_state *slot,
                        uint32_t chunk)
 {
@@ -233,7 +233,8 @@ static void begin_first(struct probity_session *session, struct probity_thread_s
  * again. */
 static void record_declarations(struct probity_session *session, struct probity_thread_state *slot)
 {
-    /* Acquire: a thread that does not declare reads the clock after all of this was stored. */
+    /* Acquire: a thread that does not declare reads the clock after all declarations were
+     * stored. */
     if (probity_session_has_declared(session) == PROBITY_DECLARATIONS_RECORDED)
         return;
     int result = probity_declare_all(session, slot);
@@ -249,8 +250,8 @@ struct probity_thread_state *probity_thread_register(struct probity_session *ses
     char name[16];
 
     probity_os_lock(&session->live.slots_lock);
-    /* In a foreign process a slot would belong to the parent after vfork, and look like that of a
-     * dead thread. */
+    /* In a foreign process, a state would belong to the parent after vfork(), and look like that of
+     * a dead thread. */
     struct probity_thread_state *slot =
         probity_session_is_foreign(session) ? NULL : slot_find(session, tid);
     if (slot != NULL) {
@@ -305,9 +306,9 @@ PROBITY_API void probity_thread_announce(void)
     errno = saved;
 }
 
-/* A reading found this much time off the CPU. Part of it, up to the sum of the skipped gaps, may be
- * older: that is the error of the CPU times in between. The reading itself is uncertain by its
- * duration. */
+/* Notes the possible error: a reading found this much time off the CPU, and part of it, up to the
+ * sum of the skipped gaps, may be older. That is the error of the CPU times in between. The reading
+ * itself is uncertain by its duration. */
 static void note_error(struct probity_session *session, int64_t off_ns, uint64_t unmeasured,
                        uint64_t width)
 {
@@ -317,7 +318,7 @@ static void note_error(struct probity_session *session, int64_t off_ns, uint64_t
     uint64_t error = (uint64_t)(older > (int64_t)width ? older : (int64_t)width);
 
     uint64_t before = __atomic_load_n(most, __ATOMIC_RELAXED);
-    /* Keeps the larger of this and another thread's error. */
+    /* Keeps the maximum of this error and another thread's. */
     while (error > before && !__atomic_compare_exchange_n(most, &before, error, 0,
                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
@@ -359,7 +360,7 @@ uint32_t probity_thread_take_chunk(struct probity_session *session)
     return chunk;
 }
 
-/* Takes a chunk, or adds a segment if the others were used up by threads, not by a slow writer. */
+/* Takes a chunk, or adds a segment if threads, not a slow writer, have used up the others. */
 static uint32_t take_chunk(struct probity_session *session)
 {
     struct probity_pool *pool = &session->live.pool;
@@ -394,8 +395,8 @@ static void hand_over(struct probity_session *session, struct probity_thread_sta
         probity_writer_notify(&session->writer);
 }
 
-/* In a ring the writer makes room immediately, unless it is taking a snapshot. Without a writer,
- * the wait would never end. */
+/* In a ring, the writer frees a chunk immediately, unless it is taking a snapshot. Without a
+ * writer, the wait would never end. */
 static int may_wait(struct probity_session *session)
 {
     const struct probity_writer *writer = &session->writer;
@@ -421,17 +422,17 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_th
     probity_assert(slot->session == session->number);
     if (slot->chunk != PROBITY_POOL_NONE) {
         uint64_t start = (uint64_t)probity_pool_words(&live->pool, slot->chunk);
-        /* Must be in this very chunk: reservations of nested handlers may reach the next
-         * window's. */
+        /* Must be in this very chunk: reservations by nested handlers may extend into the chunk of
+         * the next window. */
         if (slot->hot.cursor - start < chunk_bytes)
-            return 1; /* a signal handler got here first */
+            return 1; /* a signal handler got a chunk first */
         hand_over(session, slot);
     }
     uint32_t chunk = take_chunk(session);
     if (chunk == PROBITY_POOL_NONE) {
-        make_writer(session); /* it may have all the chunks that ended threads left */
+        make_writer(session); /* it may have all the chunks that ended threads left behind */
         uint32_t open = __atomic_load_n(&live->pool.open_chunks, __ATOMIC_RELAXED);
-        /* No waiting either if all chunks are open. */
+        /* Nor does it wait if all chunks are open. */
         if (open < probity_pool_total(&live->pool) && may_wait(session))
             return 0;
         __atomic_add_fetch(open < probity_pool_total(&live->pool)

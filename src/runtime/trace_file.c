@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace_file.c: creates the trace from the name template, with its first block.
+ * trace_file.c: creates the trace, named by the template, with its first block.
  */
 #include "runtime/trace_file.h"
 
@@ -31,7 +31,7 @@ enum {
     COST_ROOM = PROBITY_BLOCK_HEADER_BYTES + PROBITY_COST_BYTES_MAX
 };
 
-/* A path under construction; records whether it is too long. */
+/* A path being built, and whether it is too long. */
 struct path {
     char *text;
     size_t room, length;
@@ -59,7 +59,8 @@ static void path_add_number(struct path *path, uint32_t number)
     path_add(path, digits, (size_t)length);
 }
 
-/* Absolute: the program may change its directory before the writer opens the file again. */
+/* Makes the path absolute: the program may change its directory before the writer opens the file
+ * again. */
 static void path_begin(struct path *path, const char *template)
 {
     if (probity_os_is_absolute(template) || getcwd(path->text, path->room - 1) == NULL)
@@ -68,8 +69,8 @@ static void path_begin(struct path *path, const char *template)
     path_add(path, "/", 1);
 }
 
-/* libc's name is in the argument list, which some programs overwrite with a description of what the
- * process does. */
+/* Keeps a copy: libc's name is in the argument list, which some programs overwrite with a
+ * description of what the process does. */
 const char *probity_trace_file_program(void)
 {
     enum { NAME_BYTES = 256 };
@@ -83,7 +84,7 @@ const char *probity_trace_file_program(void)
     return program;
 }
 
-/* Expands %p, %n and %%. Returns whether the process id is in it. */
+/* Expands %p, %n and %%. Returns whether the result contains the process id. */
 static int path_expand(struct path *path, const char *template, uint32_t pid)
 {
     const char *program = probity_trace_file_program();
@@ -116,7 +117,7 @@ static size_t extension_length(const struct path *path)
                : 0;
 }
 
-/* x.probity becomes x.123.probity, then x.123.2.probity; without the process id (0),
+/* Turns x.probity into x.123.probity, then x.123.2.probity; without the process id (0),
  * x.2.probity. */
 static void path_insert(struct path *path, char *extension, uint32_t pid, uint32_t number)
 {
@@ -142,8 +143,8 @@ static int is_csv(const struct path *path)
     return path->length > 4 && memcmp(path->text + path->length - 4, ".csv", 4) == 0;
 }
 
-/* Both names must be free: that of the CSV file and that of its trace. ret_file: the one that could
- * not be opened, or is of something other than a regular file. */
+/* Tries a name: that of the CSV file and that of its trace must both be free. ret_file: the one
+ * that could not be opened, or that is not a regular file. */
 static int try_names(struct probity_session *session, const struct path *path, int *ret_descriptor,
                      const char **ret_file)
 {
@@ -180,8 +181,8 @@ static int try_names(struct probity_session *session, const struct path *path, i
     return is_taken ? PROBITY_ERROR_ARGUMENT : PROBITY_ERROR_OPEN;
 }
 
-/* Whether `probity record` is running, and this is not the program that it started but one
- * started by that program, whose output may be read by others. */
+/* Returns whether `probity record` is running, and this program was not started by it but by the
+ * program that it started: others may read its output. */
 static int is_of_recorded(void)
 {
     const char *recorder = probity_os_is_privileged() ? NULL : getenv("PROBITY_RECORDER");
@@ -200,7 +201,7 @@ static void print_name(struct probity_session *session)
         probity_os_say(session->scratch[1], (size_t)length < room ? (size_t)length : room - 1);
 }
 
-/* FNV-1a. */
+/* Returns an FNV-1a hash. */
 static uint64_t hash_of(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -221,8 +222,9 @@ static void complain(const struct probity_session *session, int result, const ch
     probity_session_complain(file != NULL ? file : session->scratch[0], why);
 }
 
-/* Tries the name without a number first. If this process has recorded under it before, the number
- * after the last one comes next: the earlier files are the process's own and need no warning. */
+/* Tries the name without a number first. If this process has recorded under that name before,
+ * continues with the number after the last one: the earlier files are its own and need no
+ * warning. */
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor)
 {
     char *text = session->scratch[0];
@@ -248,7 +250,7 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
                         number);
         result = try_names(session, &path, ret_descriptor, &file);
     }
-    /* With the process id, the name was taken by this process before it called exec(). */
+    /* With the process id: this process used the name before it called exec(). */
     if (result == 0 && number > 0 && is_first && !has_pid && !is_of_recorded())
         print_name(session);
     if (result != 0) {
@@ -279,7 +281,7 @@ void probity_trace_file_release(struct probity_session *session)
     session->held_trace = NULL;
 }
 
-/* The kernel appends a word to the file's last name. */
+/* Reads the file's last name, to which the kernel appends a word if the file is removed. */
 int probity_trace_file_is_removed(struct probity_session *session)
 {
     static const char word[] = " (deleted)";
@@ -309,7 +311,7 @@ int probity_trace_file_expand(struct probity_session *session, const char *templ
     return path.is_cut || path.length == 0 ? PROBITY_ERROR_ARGUMENT : 0;
 }
 
-/* As path_add(), with doubled percent signs. */
+/* Does the same as path_add(), with percent signs doubled. */
 static void path_add_plain(struct path *path, const char *text)
 {
     for (; *text != 0; text++) {
@@ -343,7 +345,7 @@ int probity_trace_file_expand_dump(struct probity_session *session, const char *
 
 enum { CPU_ROOM = 2048 };
 
-/* Texts for the INFO block; too large for a small stack. The first ones are empty at first. */
+/* Texts for the INFO block; too large for a small stack. The first ones are initially empty. */
 struct facts {
     char build[2 * BUILD_ID_BYTES_MAX + 1], processors[12], cpu_error[12];
     struct utsname system;
@@ -360,8 +362,8 @@ static struct probity_text text_of(const char *text)
     return (struct probity_text){text[0] != 0 ? text : NULL, strlen(text)};
 }
 
-/* Before Linux 5.18, opening /proc/cpuinfo may take 10 ms, because the kernel measures
- * frequencies. */
+/* Reads the CPU's name. Before Linux 5.18, opening /proc/cpuinfo may take 10 ms, because the kernel
+ * measures frequencies. */
 static struct probity_text cpu_model(char *text, size_t room)
 {
     probity_cpu_model(text);
@@ -391,7 +393,7 @@ static void take_build_id(void *context, const struct probity_object *object, co
     }
 }
 
-/* Identifies the build of a program. The text is all zeros at first. */
+/* Identifies the build of a program. The text is initially all zeros. */
 static struct probity_text build_id(char *text, size_t room)
 {
     enum { GNU_BUILD_ID = 3 };
@@ -479,7 +481,7 @@ static void info_fill(struct probity_session *session, struct probity_info *ret_
         (uint32_t)(session->cpu_cost_ticks * live->header->rate >> 32);
 }
 
-/* After INFO, in the same write: a trace has both or neither. */
+/* Follows INFO in the same write: a trace has both or neither. */
 static size_t cost_put(const struct probity_session *session, uint8_t *block)
 {
     probity_assert(session->cost.rows <= PROBITY_COST_ROWS_MAX);
@@ -501,7 +503,7 @@ static struct probity_sites_part *next_sites(struct probity_sites_part *part, ui
     return next;
 }
 
-/* Writes `used` bytes of the buffer, then all sites listed so far; in the same write if they
+/* Writes `used` bytes of the buffer, then all sites listed so far: in the same write if they
  * fit. */
 static int sites_append(struct probity_session *session, struct probity_append *append,
                         uint8_t *buffer, size_t used, size_t room, uint64_t *blocks)

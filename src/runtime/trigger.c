@@ -31,10 +31,10 @@
 #include "writer/durations.h"
 #include "writer/watch.h"
 
-enum { GENERATION_S = 60 }; /* a percentile covers this one and the one before */
+enum { GENERATION_S = 60 }; /* a percentile covers this generation and the previous one */
 
 static uint32_t watched_end; /* functions from here on have no conditions */
-static int are_added; /* then any function may have one */
+static int are_added; /* if so, any function may have one */
 static int is_endless_reported;
 
 /* The recording's conditions; entries from condition_count on may be from an earlier one. Their
@@ -42,7 +42,7 @@ static int is_endless_reported;
 static struct probity_condition conditions[PROBITY_CONDITIONS_MAX];
 static uint64_t limits[PROBITY_CONDITIONS_MAX]; /* ticks; UINT64_MAX: not known yet */
 static uint32_t condition_count;
-static struct probity_watch *watch; /* of those that the writer checks; or NULL */
+static struct probity_watch *watch; /* conditions that the writer checks; or NULL */
 
 static uint64_t limit_of(uint32_t condition)
 {
@@ -60,12 +60,12 @@ static struct probity_watch *watch_now(void)
     return __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
 }
 static struct probity_durations durations[PROBITY_CONDITIONS_MAX]; /* of those with a percentile */
-static uint32_t generation_s; /* when the present generation began */
+static uint32_t generation_s; /* when the current generation began */
 
 /* ---- Notices -----------------------------------------------------------------------------------
  */
 
-/* Wakes the writer; a forked child, or a recording that began in a probe, may have none yet. */
+/* Wakes the writer thread, if there is one: not yet in a child, or if a probe began recording. */
 static int wake_writer(void)
 {
     struct probity_os_signals before;
@@ -158,7 +158,7 @@ static int is_name_of(const char *pattern, const struct probity_site_function *f
            probity_selection_matches(pattern, name);
 }
 
-/* Reports a condition that calls of the function never meet; the first one of a recording. */
+/* Reports, once in a recording, a condition that calls of the function can never meet. */
 static void report_endless(const struct probity_condition *condition,
                            const struct probity_site_function *function)
 {
@@ -204,11 +204,11 @@ static int give_conditions(const struct probity_site_function *function, uint32_
 static int function_declared(struct probity_session *session,
                              const struct probity_site_function *function, uint32_t number)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* as below */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* same as below */
     return session->dumps.is_on && give_conditions(function, number);
 }
 
-/* Forgets the conditions that functions had in an earlier recording. These functions have no code,
+/* Discards the conditions that functions had in an earlier recording. These functions have no code,
  * so their next call declares them again. */
 static void forget_functions(void)
 {
@@ -220,7 +220,7 @@ static void forget_functions(void)
     are_added = 0;
 }
 
-/* end: tick of the leave. */
+/* end: the tick of the leave. */
 static void compare(const struct probity_site_function *function, uint32_t condition,
                     uint64_t entered, uint64_t end)
 {
@@ -261,14 +261,14 @@ static void call_ended(const struct probity_site_function *function, uint64_t en
     errno = before;
 }
 
-/* ---- Blocks and waits --------------------------------------------------------------------------
+/* ---- Spans and waits ---------------------------------------------------------------------------
  *
- * Both end with a record that comes so long after the previous one that the thread reads its CPU
- * clock anyway. The previous record is found in the words before it.
+ * Both end with a record so long after the previous one that the thread reads its CPU clock anyway.
+ * The previous record is found in the words before it.
  */
 
-/* By the number of a named site: conditions whose span begins there, and those whose span ends
- * there or that name the site. */
+/* Indexed by the number of a named site: the conditions whose span begins there, and those whose
+ * span ends there or that name the site. */
 static uint64_t sites_from[PROBITY_LIMIT_SITES], sites_to[PROBITY_LIMIT_SITES];
 
 enum { KEPT_WORDS = 24 };
@@ -316,7 +316,7 @@ static void site_declared(const char *name, uint32_t number)
 {
     uint64_t from = 0, to = 0, watched = 0;
 
-    /* The site is in the list of declarations by now: see add_condition(). */
+    /* By now, the site is in the list of declarations: see add_condition(). */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (number >= PROBITY_LIMIT_SITES || conditions_now() == 0)
         return;
@@ -337,7 +337,7 @@ static void site_declared(const char *name, uint32_t number)
     __atomic_store_n(&sites_to[number], to, __ATOMIC_RELAXED);
 }
 
-/* Whether the probe with this code (2 × probe number, or 2 × site number + 1) is the one meant. */
+/* Returns whether the probe is the wanted one. code: 2 × probe number, or 2 × site number + 1. */
 static int is_probe(const struct probity_condition_name *wanted, const uint64_t *sites,
                     uint32_t condition, uint32_t code)
 {
@@ -352,7 +352,7 @@ static uint64_t word_at(uint64_t at)
     return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
 }
 
-/* Size in words of the special record of this kind whose head this is; 0: it is not one. */
+/* Returns the size in words of a record of this kind, given its head; 0 if it is of another. */
 static uint32_t words_of(uint64_t word, uint32_t kind)
 {
     uint32_t code = (uint32_t)(word & PROBITY_WORD_CODE_MASK);
@@ -360,7 +360,7 @@ static uint32_t words_of(uint64_t word, uint32_t kind)
     return code < PROBITY_WORD_CODE_FIRST && (code & 15) == kind ? code >> 4 & 255 : 0;
 }
 
-/* Skips padding that ends at `end`: returns the end of what precedes it. */
+/* Skips padding that ends at `end`: returns the end of the record before it. */
 static uint64_t before_pads(uint64_t begin, uint64_t end)
 {
     enum { PADS_MAX = 4 };
@@ -377,8 +377,8 @@ static uint64_t before_pads(uint64_t begin, uint64_t end)
     return end;
 }
 
-/* Whether the tick of a head, or a record's full tick, may be that moment. If the CPU clock was
- * read, the record's tick is a little later than the one that the thread remembers. */
+/* Returns whether the tick of a head, or a record's full tick, may be that time. If the CPU clock
+ * was read, the record's tick is a little later than the one stored for the thread. */
 static int is_about(uint64_t tick, uint64_t last)
 {
     return tick - last + (1 << 20) < 1 << 21;
@@ -391,7 +391,7 @@ static uint64_t full_tick(uint64_t word, uint64_t near)
     return near + (uint64_t)(delta >> PROBITY_WORD_CODE_BITS);
 }
 
-/* The head of the record with about the tick `last` that ends before `end`; 0: not found. */
+/* Returns the head of the record with about the tick `last` that ends before `end`, or 0. */
 static uint64_t record_before(uint64_t begin, uint64_t end, uint64_t last)
 {
     uint64_t at = before_pads(begin, end) - 8;
@@ -411,7 +411,7 @@ static uint64_t record_before(uint64_t begin, uint64_t end, uint64_t last)
     return 0;
 }
 
-/* The same for the record that will be stored at `at`. */
+/* Returns the same for the record that will be stored at `at`. */
 static uint64_t find_before(struct probity_session *session,
                             const struct probity_thread_state *slot, uint64_t at, uint64_t last)
 {
@@ -451,7 +451,7 @@ static void find_waits(struct probity_trigger_met *met)
     }
 }
 
-/* The hit that this event is, if it is one. */
+/* Parses the hit in the event. Returns 0 if it is not a hit. */
 static int take_event(uint32_t kind, const void *payload, size_t bytes,
                       struct probity_hit_with *ret_hit)
 {
@@ -467,7 +467,7 @@ static int take_before(uint64_t before, int is_hit, struct probity_hit_with *ret
                                 ret_hit);
 }
 
-/* What began with the record at `before`. */
+/* Finds the conditions on a span or wait that began with the record at `before`. */
 static void find_conditions(uint64_t before, int is_hit,
                             const struct probity_trigger_record *record,
                             struct probity_trigger_met *met)
@@ -560,7 +560,7 @@ static void on_signal(int number)
     errno = before;
 }
 
-/* An existing handler of the program is left in place. Ours may run on a small stack: the thread's
+/* Leaves an existing handler of the program in place. Ours may run on a small stack: the thread's
  * alternate stack, if it has one. */
 static void handle_signal(int number)
 {
@@ -598,7 +598,7 @@ static int put_plain(char *ret_text, size_t room, const char *text, size_t lengt
     return 1;
 }
 
-/* Next to the trace. */
+/* Names dumps after the trace, next to it. */
 static int default_names(struct probity_session *session)
 {
     static const char extension[] = ".probity", number[] = "-%i.probity";
@@ -618,7 +618,7 @@ static int default_names(struct probity_session *session)
     return 0;
 }
 
-/* The pattern without %n and %p, in two parts. */
+/* Stores the pattern without %n and %p, in two parts. */
 static int given_names(struct probity_session *session)
 {
     struct probity_dumps *dumps = &session->dumps;
@@ -638,7 +638,7 @@ static int given_names(struct probity_session *session)
     return 0;
 }
 
-/* A forked child or a second recording has earlier declarations, which are not declared again. */
+/* Handles a declaration made before this recording, which is not made again. */
 static void was_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
     char name[PROBITY_LIMIT_NAME + 1];
@@ -756,7 +756,7 @@ const struct probity_trigger_parts *probity_trigger_parts(void)
     return &parts;
 }
 
-/* The writer thread was ended before it wrote a dump that was requested. */
+/* Reports that the writer thread ended before it wrote a dump that was requested. */
 static void report_unwritten(const struct probity_session *session)
 {
     char text[256];

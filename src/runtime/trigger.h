@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * trigger.h: causes of a ring's dumps (doc/triggers.md): conditions, which the threads of the
- * program compare, and requests of the program. A program with the static library has this code
- * only if it refers to probity_snapshot (doc/architecture.md): the rest of the library calls it
- * through the table of trigger_calls.h.
+ * trigger.h: what triggers dumps of a ring (doc/triggers.md): conditions, which the program's
+ * threads check, and requests by the program. A program with the static library has this code only
+ * if it refers to probity_snapshot (doc/architecture.md): the rest of the library calls it through
+ * the table of trigger_calls.h.
  */
 #ifndef PROBITY_RUNTIME_TRIGGER_H
 #define PROBITY_RUNTIME_TRIGGER_H
@@ -12,14 +12,14 @@
 #include "runtime/trigger_calls.h"
 #include "runtime/watch.h"
 
-/* Why calls of a function do not meet a condition on their duration. */
+/* Why calls of a function can never meet a condition on their duration. */
 #define PROBITY_TRIGGER_ENDLESS "-fpatchable-function-entry records no ends of calls"
 
-/* The first of the calls of trigger_calls.h. */
+/* The first function in the table of trigger_calls.h. */
 const char *probity_trigger_read_settings(const char *dumps, struct probity_settings *settings,
                                           uint64_t *ret_ring_ns);
 
-/* For change.c: the conditions, and functions that match names with their patterns. */
+/* For change.c: the conditions, and pointers to the functions that match names against patterns. */
 struct probity_trigger_parts {
     struct probity_condition *conditions;
     uint64_t *limits;
@@ -31,10 +31,11 @@ struct probity_trigger_parts {
 };
 const struct probity_trigger_parts *probity_trigger_parts(void);
 
-/* Whether the pattern matches a site's name, or a typed site's without the role. */
+/* Returns whether the pattern matches a site's name, or the name of a typed site without the
+ * role. */
 int probity_trigger_is_site(const char *pattern, const char *name);
 
-/* Whether a condition names the declared site, which then stays recorded. */
+/* Returns whether a condition names the declared site, which then stays recorded. */
 int probity_trigger_names_site(uint32_t number);
 
 #endif

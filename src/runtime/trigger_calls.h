@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * trigger_calls.h: the table through which the rest of the library calls what only programs with
- * conditions or dumps need (trigger.h), if that is linked.
+ * trigger_calls.h: the table through which the rest of the library calls code that only programs
+ * with conditions or dumps need (trigger.h), if that is linked.
  */
 #ifndef PROBITY_RUNTIME_TRIGGER_CALLS_H
 #define PROBITY_RUNTIME_TRIGGER_CALLS_H
@@ -22,7 +22,7 @@ struct probity_trigger_record {
     size_t bytes;
 };
 
-/* Conditions that a record has met, or may have met. */
+/* Conditions that a record meets, or may meet. */
 struct probity_trigger_met {
     uint64_t conditions; /* a set */
     uint64_t start, end, id;
@@ -40,44 +40,47 @@ struct probity_trigger_calls {
     /* Call when a recording is prepared. Returns 0 or an error, which is reported. Lock held. */
     int (*begin)(struct probity_session *session, int is_child);
 
-    /* A function got its number. Under declare_lock. Returns whether its calls are compared. */
+    /* Call when a function has its number, under declare_lock. Returns whether its calls are
+     * compared. */
     int (*function_declared)(struct probity_session *session,
                              const struct probity_site_function *function, uint32_t number);
 
-    /* The same for a named site. */
+    /* Call when a named site has its number, under declare_lock. */
     void (*site_declared)(const char *name, uint32_t number);
 
-    /* A function got its number: marks it as only counted if it is switched off. Under
-     * declare_lock. */
+    /* Call when a function has its number, under declare_lock: marks it as only counted if it
+     * is switched off. */
     void (*switch_declared)(const struct probity_site_function *function, uint32_t number);
 
-    /* A site got its number: gives it its code and returns it, unless it is switched off: then
-     * returns 0. Under declare_lock. */
+    /* Call when a site has its number, under declare_lock: stores its code and returns it, or
+     * returns 0 if the site is switched off. */
     uint32_t (*switch_site)(struct probity_session *session, struct probity_site *site,
                             uint32_t number, uint32_t code);
 
-    /* A call has ended whose duration is compared: the ticks of its two records; 0: dropped. */
+    /* Compares the duration of a call that has ended, given the ticks of its two records; 0: the
+     * record was dropped. */
     void (*call_ended)(const struct probity_site_function *function, uint64_t entered,
                        uint64_t left);
 
-    /* The record will be stored at `at` or later; the thread's record before it has the tick
-     * `last`. Finds the conditions whose span or wait ends there, and where it began. */
+    /* Call before a record after a gap, which will be stored at `at` or later; the thread's
+     * previous record has the tick `last`. Finds the conditions whose span or wait ends there, and
+     * where it began. */
     void (*gap_found)(struct probity_session *session, const struct probity_thread_state *slot,
                       const struct probity_trigger_record *record, uint64_t at, uint64_t last,
                       struct probity_trigger_met *ret_met);
 
-    /* Compares with the limits. To be called once the record is stored, with its tick as the end:
-     * the dump must have it. */
+    /* Compares with the limits. Call once the record is stored, with its tick as the end: the dump
+     * must contain it. */
     void (*compare)(const struct probity_trigger_met *met);
 
-    /* To be called when the thread hands over its chunk, whose last words may be needed. */
+    /* Call when the thread hands over its chunk, whose last words may be needed. */
     void (*keep_words)(const uint64_t *words, uint32_t count);
 
     /* Prints the first failure to write a dump, once. In a thread of the program. */
     void (*report)(struct probity_session *session);
 };
 
-/* Weak: its address is NULL in a program without it, where no recording has dumps. */
+/* Weak: its address is NULL in a program without this code, whose recordings have no dumps. */
 #ifdef PROBITY_NO_WEAK
 extern const struct probity_trigger_calls probity_trigger_calls;
 

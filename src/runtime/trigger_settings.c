@@ -5,7 +5,7 @@
  */
 #include "runtime/trigger.h"
 
-/* Checks all conditions, and sets the longest time that one of them may look back. */
+/* Checks all conditions, and stores the longest time that any of them may look back. */
 static int check_conditions(struct probity_settings *settings, uint64_t *ret_longest_ns)
 {
     struct probity_condition condition;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * typed.c: hits with ids outside the inline path of probity_typed.h: before a thread's first chunk,
- * at the end of one, and if the CPU clock must be read. Runs in the traced thread,
+ * at the end of a chunk, and if the CPU clock must be read. Runs in the traced thread,
  * async-signal-safe.
  */
 #include "probity_typed.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * values.c: encodes values in the traced thread, through pointers of the program, any of which may
- * be invalid. Texts in the executable's image are read directly; for all others the kernel is asked
- * first whether they are readable.
+ * be invalid. Texts in the executable's image are read directly; for all others, a system call
+ * first checks whether they are readable.
  */
 #include "runtime/values.h"
 
@@ -15,7 +15,7 @@
 #include "format/stream.h"
 
 enum {
-    TEXT_BYTES_MAX = 1000, /* of one value, so that several fit into an event */
+    TEXT_BYTES_MAX = 1000, /* limit for one value, so that several fit in an event */
     WIDE_CHARS_MAX = 250,
     BYTES_MAX = 512
 };
@@ -35,7 +35,7 @@ void probity_payload_put(struct probity_payload *payload, const void *bytes, siz
     probity_assert(payload->used <= sizeof payload->bytes);
 }
 
-/* Writes a length and the bytes, in elements of `unit` bytes; truncated to the room left. */
+/* Writes a length and the bytes, in elements of `unit` bytes, truncated to the room left. */
 static void put_counted(struct probity_payload *payload, const void *bytes, size_t count,
                         size_t unit, int is_cut)
 {
@@ -53,7 +53,8 @@ static void put_counted(struct probity_payload *payload, const void *bytes, size
     probity_payload_put(payload, bytes, count * unit);
 }
 
-/* Characters of UTF-16, where wchar_t has two bytes. Returns how many there are in *ret_wide. */
+/* Converts characters of UTF-16, where wchar_t has two bytes. Returns their number; they are in
+ * ret_wide. */
 static size_t widen(const uint8_t *at, size_t count, uint32_t ret_wide[WIDE_CHARS_MAX])
 {
     size_t wide = 0;
@@ -70,7 +71,7 @@ static size_t widen(const uint8_t *at, size_t count, uint32_t ret_wide[WIDE_CHAR
     return wide;
 }
 
-/* As above, of characters. */
+/* Does the same for wide characters. */
 static void put_counted_wide(struct probity_payload *payload, const void *text, size_t count,
                              int is_cut)
 {
@@ -102,7 +103,7 @@ static void put_no_text(struct probity_payload *payload, const void *at)
     probity_payload_put(payload, bytes, is_null ? 2 : sizeof bytes);
 }
 
-/* Number of elements before a zero of `unit` bytes; `count` if there is none. */
+/* Returns the number of elements before a zero of `unit` bytes; `count` if there is none. */
 static size_t elements_before_zero(const uint8_t *bytes, size_t count, size_t unit)
 {
     static const uint8_t zero[4];
@@ -173,7 +174,7 @@ static void put_bytes(struct probity_payload *payload, const struct probity_valu
         memcpy(&bytes, value->at, sizeof bytes);
     size_t most = bytes.count < BYTES_MAX ? bytes.count : BYTES_MAX, got = 0, more = 1;
     if (value->how != PROBITY_AT_VALUE)
-        got = most; /* an array of the program: known to be valid */
+        got = most; /* an array in the program: known to be valid */
     for (; got < most && more > 0; got += more)
         more = probity_os_readable_bytes((const uint8_t *)bytes.at + got);
     got = got < most ? got : most;
@@ -183,17 +184,17 @@ static void put_bytes(struct probity_payload *payload, const struct probity_valu
         put_counted(payload, bytes.at, got, 1, got < bytes.count);
 }
 
-/* Nesting of formatters in this thread, and the stack address of the outermost. */
+/* Number of nested formatters in this thread, and the stack address of the outermost. */
 PROBITY_THREAD_LOCAL(static, uint32_t, formatters_open);
 PROBITY_THREAD_LOCAL(static, uintptr_t, formatter_first);
 
-/* A formatter may run scopes that record values of the same type: limits the recursion. */
+/* Limits the recursion: a formatter may run scopes that record values of the same type. */
 static size_t make_text(const struct probity_value *value, char *text, size_t bytes)
 {
     enum { OPEN_MAX = 3 };
     static const char refused[] = "(inside its own formatter)";
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    /* An outer formatter that does not enclose this one was left by longjmp. */
+    /* An outer formatter that does not enclose this one was left by longjmp(). */
     uint32_t open = here < formatter_first ? formatters_open : 0;
 
     probity_assert(value->format != NULL && bytes > 0);
@@ -218,7 +219,7 @@ static void put_made_text(struct probity_payload *payload, const struct probity_
                 length > TEXT_BYTES_MAX);
 }
 
-/* Two doubles represent a long double with 64 bits of mantissa. */
+/* Writes two doubles, which represent a long double with a mantissa of 64 bits. */
 static void put_long_double(struct probity_payload *payload, const void *at)
 {
     long double value;
@@ -263,7 +264,7 @@ static void put_text(struct probity_payload *payload, const struct probity_value
         put_pointed_text(payload, at, unit, most);
 }
 
-/* For a value of 1, 2 or 4 bytes. */
+/* Writes a value of 1, 2 or 4 bytes. */
 static void put_wide_char(struct probity_payload *payload, const struct probity_value *value)
 {
     uint32_t wide = 0;
@@ -279,7 +280,7 @@ size_t probity_bytes_of_type(uint32_t type)
     return type < sizeof bytes ? bytes[type] : 0;
 }
 
-/* A value of fixed size, or the value inside an object of the program. */
+/* Writes a value of fixed size, or the value inside an object of the program. */
 static void put_fixed(struct probity_payload *payload, uint32_t type,
                       const struct probity_value *value)
 {

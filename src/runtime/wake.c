@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake.c: the library's half of `probity attach`. Runs in the thread whose probe finds the request,
- * or in the one that waits for requests (control_page.c). Other threads do not wait for it: their
- * probes record nothing until the recording has begun. Work that may need the dynamic linker's lock
- * is left to the writer thread, which holds no other lock; it then answers the request.
+ * wake.c: the library's side of `probity attach`. Runs in the thread whose probe finds the request,
+ * or in the thread that waits for requests (control_page.c). Other threads do not wait for it:
+ * their probes record nothing until the recording has begun. Work that may need the dynamic
+ * linker's lock is left to the writer thread, which holds no other lock; it then replies to the
+ * request.
  */
 #include "runtime/wake.h"
 
@@ -35,7 +36,7 @@ struct probity_wake probity_wake_block = {
     .text = 0};
 
 /* The note has the version and the distance to the block, so that it needs no relocation, and
- * survives strip. Not where objects have no notes (doc/porting.md). */
+ * survives strip. Omitted if objects have no notes (doc/porting.md). */
 #ifndef PROBITY_NO_NOTES
 __asm__(".pushsection .note.probity.wake, \"a\", %note\n\t"
         ".balign 4\n\t.long 8, 8, 2\n\t.asciz \"Probity\"\n\t"
@@ -45,12 +46,12 @@ __asm__(".pushsection .note.probity.wake, \"a\", %note\n\t"
 /* A request whose recording has begun, for the writer thread. NULL: none. */
 static struct {
     struct probity_wake *block;
-    uint32_t serial, pid; /* pid: a child forked in the meantime does not answer */
+    uint32_t serial, pid; /* pid: so that a child forked in the meantime does not reply */
     int has_functions;
     char rules[PROBITY_WAKE_TEXT_BYTES], calls[128];
 } answering;
 
-static uint32_t taking; /* process id of the thread that takes a request */
+static uint32_t taking; /* process id of the thread that handles a request */
 
 /* Whether the other libraries must be stopped once the recording has ended. OVER: it ended while
  * they were starting, so the thread that started them stops them. */
@@ -80,7 +81,7 @@ int probity_wake_is_pending(void)
 /* ---- Contents of a request ---------------------------------------------------------------------
  */
 
-/* The value of a setting; NULL: it is not in the text. */
+/* Returns the value of a setting; NULL: it is not in the text. */
 static const char *value_of(const char *text, const char *name)
 {
     size_t bytes = strlen(name);
@@ -100,7 +101,7 @@ static void copy_value(char *ret_copy, size_t room, const char *value)
     memcpy(ret_copy, value != NULL ? value : "", bytes);
 }
 
-/* The part of the request that the other libraries carry out. */
+/* Reads the part of the request that the other libraries carry out. */
 static int read_wishes(const char *text)
 {
     const char *calls = value_of(text, "PROBITY_CALLS");
@@ -115,7 +116,7 @@ static int read_wishes(const char *text)
     return answering.has_functions && probity_hooked_wake == NULL ? PROBITY_WAKE_NO_FUNCTIONS : 0;
 }
 
-/* The tool may write the text again at any time. */
+/* Starts the recording. The tool may overwrite the text at any time. */
 static int start(struct probity_session *session, char *text)
 {
     struct probity_settings *settings = &session->wanted;
@@ -138,8 +139,8 @@ static int start(struct probity_session *session, char *text)
     probity_levels_forget(value_of(text, "PROBITY_LEVEL") != NULL);
     if (probity_session_is_late(session))
         return PROBITY_WAKE_LATE;
-    /* Delays an end until the writer has been started: one that was started after the end would
-     * work on a spool that is gone. */
+    /* Delays the end of the recording until the writer has been started: a writer started after the
+     * end would use a spool that no longer exists. */
     __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
     probity_session_keep_silent(1);
     result = probity_session_start(session, settings, 0);
@@ -150,7 +151,7 @@ static int start(struct probity_session *session, char *text)
     return result;
 }
 
-/* ---- The answer --------------------------------------------------------------------------------
+/* ---- The reply ---------------------------------------------------------------------------------
  */
 
 static void answer(struct probity_wake *block, uint32_t serial, int result)
@@ -228,8 +229,8 @@ int probity_wake_sleep(void)
 /* ---- Requests ----------------------------------------------------------------------------------
  */
 
-/* Starts the recording that a block asks for. Returns whether there is a request; if so, it is
- * answered now, or later by the writer thread. Lock held. */
+/* Starts the recording that a block requests. Returns whether there is a request; if so, the reply
+ * is given now, or later by the writer thread. Lock held. */
 static int take(struct probity_session *session, struct probity_wake *block, char *text)
 {
     /* Acquire: pairs with the tool's order of writes, the rest before the serial. Read once, since
@@ -249,7 +250,7 @@ static int take(struct probity_session *session, struct probity_wake *block, cha
     answering.pid = (uint32_t)getpid();
     __atomic_store_n(&answering.block, block, __ATOMIC_RELEASE);
     int result = start(session, text);
-    /* No writer thread will answer. */
+    /* No writer thread will reply. */
     if (result == 0 && probity_external_is(session))
         probity_wake_begun(session);
     if (result == 0)
@@ -260,8 +261,8 @@ static int take(struct probity_session *session, struct probity_wake *block, cha
     return 1;
 }
 
-/* Returns whether no other thread of this process takes a request; in a child forked meanwhile, the
- * thread of the parent does not exist. */
+/* Returns whether no other thread of this process is handling a request; in a child forked
+ * meanwhile, the parent's thread does not exist. */
 static int begin_taking(void)
 {
     uint32_t own = (uint32_t)getpid(), before = __atomic_load_n(&taking, __ATOMIC_RELAXED);
@@ -290,7 +291,8 @@ void probity_wake_take(struct probity_session *session)
     __atomic_store_n(&taking, 0, __ATOMIC_RELEASE);
 }
 
-/* `detach` returns once the trace is complete, when the recording has not quite ended. */
+/* Returns whether the recording is still ending: `detach` returns once the trace is complete,
+ * slightly before that. */
 static int is_still_ending(const struct probity_session *session, const struct probity_wake *block)
 {
     return __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_ENDING &&

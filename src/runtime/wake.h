@@ -2,7 +2,7 @@
  *
  * wake.h: starts a recording that another process has requested (doc/attach.md). No thread waits
  * for requests unless the program has a control page (control_page.h): the tool makes the next
- * probe or scope take the slow path, which comes here.
+ * probe or scope take the slow path, which gets here.
  */
 #ifndef PROBITY_RUNTIME_WAKE_H
 #define PROBITY_RUNTIME_WAKE_H
@@ -10,7 +10,7 @@
 #include "runtime/session_mapping.h"
 #include "spool/wake.h"
 
-/* Whether a request is pending, or about to be made. Any thread. */
+/* Returns whether a request is pending, or about to be made. Any thread. */
 int probity_wake_is_pending(void);
 
 /* Takes the request and starts recording, unless another thread is doing so or the session is
@@ -18,18 +18,18 @@ int probity_wake_is_pending(void);
  * blocked, no lock held. */
 void probity_wake_take(struct probity_session *session);
 
-/* The same for a request in another place, by a thread that may wait. text:
+/* Does the same for a request at another place, in a thread that may wait. text:
  * PROBITY_WAKE_TEXT_BYTES, which stay valid. */
 void probity_wake_take_from(struct probity_session *session, struct probity_wake *block,
                             char *text);
 
-/* Called in the writer thread when a recording has begun: does what a request asks of the other
- * libraries, and answers it. owner: the session. */
+/* Call in the writer thread when a recording has begun: applies the parts of a request that concern
+ * the other libraries, and replies to it. owner: the session. */
 void probity_wake_begun(void *owner);
 
 /* To be called when a recording that may have been requested is about to end: restores code that
- * was patched for it. Returns 0, or -1 with errno if some code remains patched for now. Neither in
- * a signal handler nor with a lock held. */
+ * was patched for it. Returns 0, or -1 with errno if some code remains patched for now. Not in a
+ * signal handler, nor with a lock held. */
 int probity_wake_sleep(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch.c: variables that the record path reads for conditions, in every program: all zero if no
- * recording has conditions.
+ * watch.c: variables that the record path reads because of conditions; in every program. All are
+ * zero if no recording has conditions.
  */
 #include "runtime/watch.h"
 

@@ -16,7 +16,7 @@
 
 enum {
     STREAM_BYTES = 4000,
-    EVENT_BYTES = 4 * 17 + PROBITY_STATE_EVENT_BYTES, /* the most that the packer needs */
+    EVENT_BYTES = 4 * 17 + PROBITY_STATE_EVENT_BYTES, /* maximum size of a packed event */
     FIXED_BYTES = PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES
 };
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * collect.c: reads the rings when one is a quarter full, and at least once a second. The rings
- * contain wakings of the whole system; only those of the program's threads are kept. A thread may
- * be woken on one CPU right after it was created on another, so before events are taken from the
- * rings, the rings are searched for new threads, up to a later head than the one used for taking.
+ * collect.c: reads the rings when one of them is a quarter full, and at least once a second. The
+ * rings contain wakings of the whole system, of which only those of the program's threads are kept.
+ * A thread may be woken on one CPU right after it was created on another, so before events are
+ * taken from the rings, the rings are searched for new threads, up to a later head than the one
+ * used for taking.
  *
- * The table of thread ids is not base/hashtable.h: each waking of the system is looked up in it, so
- * it should stay in the cache, with 4 bytes per place.
+ * The table of thread ids does not use base/hashtable.h: it is searched for each waking of the
+ * system, so it should stay in the cache, with 4 bytes per place.
  */
 #include "sched/collect.h"
 
@@ -29,7 +30,7 @@ enum {
     ROUND_MS = 1000,
     DUTY_ROUND_MS = 10,
     ANCHOR_TRIES = 16,
-    ANCHORS_MAX = 4096, /* if older events are discarded */
+    ANCHORS_MAX = 4096, /* limit if older events are discarded */
     TIDS_FIRST = 256
 };
 
@@ -81,7 +82,7 @@ static void add_tid(struct probity_sched_collect *collect, uint32_t tid)
     collect->tid_used++;
 }
 
-/* Moves entries that would no longer be found to the free place. */
+/* Moves entries to the free place if they could not be found otherwise. */
 static void remove_tid(struct probity_sched_collect *collect, uint32_t tid)
 {
     uint32_t *place = place_of(collect, tid);
@@ -102,7 +103,7 @@ static void remove_tid(struct probity_sched_collect *collect, uint32_t tid)
 /* ---- The file ----------------------------------------------------------------------------------
  */
 
-/* Time of the earliest event that was not discarded. */
+/* Returns the time of the earliest event that was not discarded. */
 static uint64_t earliest_of(const struct probity_sched_collect *collect)
 {
     uint64_t earliest_ns = UINT64_MAX;
@@ -120,7 +121,7 @@ static uint64_t earliest_of(const struct probity_sched_collect *collect)
     return earliest_ns;
 }
 
-/* Returns 0, or an errno. */
+/* Discards the oldest chunk. Returns 0 or an errno. */
 static int discard_oldest(struct probity_sched_collect *collect)
 {
     const struct probity_sched_chunk oldest = collect->chunks[0];
@@ -147,7 +148,7 @@ static int discard_oldest(struct probity_sched_collect *collect)
     return 0;
 }
 
-/* Returns 0, or an errno. */
+/* Makes a place for a chunk. Returns 0 or an errno. */
 static int make_place(struct probity_sched_collect *collect, uint32_t *ret_place)
 {
     int error = 0;
@@ -236,7 +237,7 @@ static void take_ring(struct probity_sched_collect *collect, uint32_t ring, uint
         if (event.kind == PROBITY_SCHED_EXIT)
             remove_tid(collect, event.tid);
         else if (event.kind == PROBITY_SCHED_IN)
-            add_tid(collect, event.tid); /* its creation may have been lost */
+            add_tid(collect, event.tid); /* the event of its creation may have been lost */
         put_event(collect, ring, &event);
     }
     probity_sched_ring_release(from, head);
@@ -264,7 +265,7 @@ static void take_anchor(struct probity_sched_collect *collect)
         return;
     }
     collect->anchors = anchors;
-    /* The first one is the beginning. */
+    /* The first anchor is the beginning, so it is kept. */
     if (collect->chunks_max != 0 && collect->anchor_count == ANCHORS_MAX)
         memmove(collect->anchors + 1, collect->anchors + 2,
                 (--collect->anchor_count - 1) * sizeof *collect->anchors);
@@ -281,7 +282,8 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Once its last thread has ended, an event keeps reporting only that. */
+/* Waits for events. When its last thread has ended, the descriptor of an event is always ready, and
+ * is no longer polled. */
 static void wait_for_events(struct pollfd *files, size_t count, int round_ms)
 {
     uint64_t requests;
@@ -292,11 +294,11 @@ static void wait_for_events(struct pollfd *files, size_t count, int round_ms)
             files[i].fd = -1;
     }
     ssize_t got = read(files[0].fd, &requests, sizeof requests);
-    (void)got; /* if there is no request, it fails */
+    (void)got; /* fails if there is no request */
 }
 
-/* Nothing is known about a pause, so it is a loss without dropped records. It begins at the record
- * before it in the ring, PAUSED. */
+/* Adds a pause to all rings. Nothing is known about the time of a pause, so it counts as a loss
+ * without dropped records. It begins at the preceding record of the ring, PAUSED. */
 static void put_in_all(struct probity_sched_collect *collect, uint32_t kind, uint64_t time_ns)
 {
     const struct probity_sched_event event = {.time_ns = time_ns, .kind = kind};
@@ -327,8 +329,8 @@ static void keep_share(struct probity_sched_collect *collect, uint64_t *heads, i
     }
 }
 
-/* The kernel reports a loss with the ring's next record. If none follows, its count shows it.
- * is_last: no report will count them. */
+/* Counts losses that have not been reported: the kernel reports a loss with the ring's next record.
+ * If there is none, only its count of losses includes it. is_last: no report will count them. */
 static void take_last_losses(struct probity_sched_collect *collect, int is_last)
 {
     for (uint32_t i = 0; collect->error == 0 && i < collect->rings.count; i++) {
@@ -350,7 +352,7 @@ static void flush_all(struct probity_sched_collect *collect)
     }
 }
 
-/* Returns the time before which everything is in the file. */
+/* Returns the time before which all events are in the file. */
 static uint64_t end_of(const struct probity_sched_collect *collect)
 {
     uint64_t end_ns = now_ns();
@@ -398,12 +400,12 @@ static int fill_request(struct probity_sched_collect *collect,
         free(taken->chunks);
         free(taken->anchors);
     }
-    /* Only this thread, or the one that waits for it, adds readers. */
+    /* Only this thread, or the thread that waits for it, adds readers. */
     __atomic_fetch_add(&collect->readers, error == 0, __ATOMIC_RELAXED);
     return error;
 }
 
-/* All events before now_ns have been taken from the rings. */
+/* Completes a request. All events before now_ns have been taken from the rings. */
 static void answer(struct probity_sched_collect *collect, uint64_t at_ns)
 {
     pthread_mutex_lock(&collect->lock);
@@ -420,7 +422,7 @@ static void answer(struct probity_sched_collect *collect, uint64_t at_ns)
     pthread_mutex_unlock(&collect->lock);
 }
 
-/* Whether to stop; *ret_asked: a thread waits for the events so far. */
+/* Returns whether to stop. *ret_asked: a thread waits for the events so far. */
 static int look_for_requests(struct probity_sched_collect *collect, int *ret_asked)
 {
     pthread_mutex_lock(&collect->lock);
@@ -435,7 +437,7 @@ static void wake(const struct probity_sched_collect *collect)
     const uint64_t one = 1;
     ssize_t put = write(collect->stop_file, &one, sizeof one);
 
-    (void)put; /* a 64-bit counter always has room */
+    (void)put; /* cannot fail: a 64-bit counter always has room */
 }
 
 int probity_sched_collect_take(struct probity_sched_collect *collect,
@@ -480,7 +482,7 @@ static void end_collecting(struct probity_sched_collect *collect)
     pthread_mutex_unlock(&collect->lock);
 }
 
-/* Returns whether it was the last round. */
+/* Collects events once. Returns whether it was the last time. */
 static int collect_round(struct probity_sched_collect *collect, uint64_t *heads,
                          uint64_t *anchor_ns)
 {
@@ -561,7 +563,7 @@ int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid
         errno = pthread_create(&collect->thread, NULL, collect_events, collect);
         error = errno != 0 ? -1 : 0;
         if (error != 0)
-            collect->spill = -1; /* it remains the caller's */
+            collect->spill = -1; /* the caller keeps it */
     }
     int error_number = errno;
     if (error != 0)

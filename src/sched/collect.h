@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * collect.h: a thread that moves events from the kernel's rings to a file while the program runs.
- * Memory: 64 KiB for each CPU, 8 bytes for each live thread, an anchor a second, 40 bytes for each
- * 64 KiB written. If the file may have a limited number of chunks, the oldest are discarded, and
- * anchors are limited, too.
+ * Memory: 64 KiB for each CPU, 8 bytes for each live thread, an anchor per second, 40 bytes for
+ * each 64 KiB written. If the number of chunks in the file is limited, the oldest are discarded,
+ * and anchors are also limited.
  */
 #ifndef PROBITY_SCHED_COLLECT_H
 #define PROBITY_SCHED_COLLECT_H
@@ -32,35 +32,35 @@ struct probity_sched_taken {
     int spill; /* the file; not owned */
     struct probity_sched_chunk *chunks;
     size_t chunk_count;
-    struct probity_sched_kept kept; /* of what was discarded */
+    struct probity_sched_kept kept; /* kept from discarded events */
     struct probity_clock_moment *anchors;
     size_t anchor_count;
-    uint64_t end_ns; /* all earlier events are there */
-    uint64_t wakings_ns; /* time of the last wakings, switched off because of the share; or 0 */
-    int error;       /* errno with which collecting ended early, or 0 */
+    uint64_t end_ns; /* all earlier events are included */
+    uint64_t wakings_ns; /* when wakings were switched off because of the share; or 0 */
+    int error;       /* errno that ended collecting early, or 0 */
 };
 
 struct probity_sched_collect {
     struct probity_sched_rings rings;
     int spill; /* file of chunks */
-    struct probity_sched_chunk *chunks; /* the oldest first */
+    struct probity_sched_chunk *chunks; /* oldest first */
     size_t chunk_count, chunk_capacity;
     size_t chunks_max; /* 0: no limit */
-    uint32_t places;   /* of chunks in the file */
+    uint32_t places;   /* number of chunks in the file */
     uint32_t *free_places;
     size_t free_count, free_capacity;
     struct probity_sched_kept kept;
     struct probity_sched_spilled *filling; /* a chunk for each ring */
-    uint32_t *filled;                      /* its events, for each ring */
-    uint64_t *lost; /* reported by each ring */
+    uint32_t *filled;                      /* number of events in it, for each ring */
+    uint64_t *lost; /* losses reported by each ring */
     uint32_t *tids; /* a hash table of live threads; 0: free */
     size_t tid_capacity, tid_used;
     struct probity_clock_moment *anchors; /* widths are in ticks */
     size_t anchor_count, anchor_capacity;
-    uint32_t clock; /* as probity_clock_choose() returns it */
-    int error;      /* errno of a failed write, or ENOMEM: nothing more is collected; or 0 */
-    uint64_t end_ns; /* once it has ended: all earlier events are in the file */
-    int stop_file;  /* an eventfd: there is a request */
+    uint32_t clock; /* as returned by probity_clock_choose() */
+    int error;      /* errno of a failed write, or ENOMEM, after which nothing is collected; or 0 */
+    uint64_t end_ns; /* after the end: all earlier events are in the file */
+    int stop_file;  /* an eventfd, readable if there is a request */
     struct probity_sched_duty duty;
     pthread_t thread;
     /* Requests of other threads: */
@@ -69,19 +69,19 @@ struct probity_sched_collect {
     int is_stopping, has_ended;
     struct probity_sched_taken *request; /* to be filled, or NULL */
     int request_error;
-    int readers; /* of chunks that were taken: none of these is overwritten meanwhile */
+    int readers; /* number of users of taken chunks, which are not overwritten meanwhile */
 };
 
-/* Opens the events for a process that is about to call exec, and starts the thread. Takes over
- * `spill`, an empty file, on success. Returns 0, or -1 with errno set. */
+/* Opens the events for a process that is about to call exec, and starts the thread. On success,
+ * takes ownership of `spill`, an empty file. Returns 0, or -1 with errno set. */
 int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid, int spill,
                                 const struct probity_sched_limits *limits);
 
-/* Ends the thread, after it has taken everything from the rings. The file is kept. */
+/* Ends the thread, after it has taken everything from the rings. Keeps the file. */
 void probity_sched_collect_end(struct probity_sched_collect *collect);
 
-/* Takes everything up to now; any thread, one at a time. None of it is overwritten until it is
- * released. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes all events up to now. Any thread may call this, one at a time. The events are not
+ * overwritten until they are released. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_sched_collect_take(struct probity_sched_collect *collect,
                                struct probity_sched_taken *ret_taken);
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * duty.c: see duty.h. A switch has the price measured by price.c. A waking costs the kernel a part
- * of that on each machine: it writes a record of about the same size, but changes no events.
+ * duty.c: accounts for the cost of records. A switch has the price measured by price.c. A waking
+ * costs the kernel a part of that on every machine: it writes a record of about the same size, but
+ * does not change any events.
  */
 #include "sched/duty.h"
 
 #include "base/assert.h"
 
 enum {
-    SWITCH_NS = 1200,          /* if the price is not known */
-    WAKING_PERCENT = 80,       /* of that of a switch */
-    READ_NS_MAX = 300, /* of a record, in this thread, which also wakes up if there are none */
+    SWITCH_NS = 1200,          /* price of a switch if it was not measured */
+    WAKING_PERCENT = 80,       /* percentage of the price of a switch */
+    READ_NS_MAX = 300, /* per record, in this thread, which also wakes up if there are none */
     CREDIT_NS_MAX = 5000000, /* limit of the savings while little happens */
-    RESUME_NS = 2000000, /* saved before events are switched on again, which interrupts all CPUs; */
-    PAUSE_NS_MAX = 250000000, /* or this time has passed, if the program uses little CPU time */
-    WAKINGS_PART = 4,        /* of the cost: wakings that cost less stay on */
+    RESUME_NS = 2000000, /* credit needed to switch events on again, which interrupts all CPUs; */
+    PAUSE_NS_MAX = 250000000, /* or this time, if the program uses little CPU time */
+    WAKINGS_PART = 4,        /* part of the cost: wakings that cost less stay on */
     MILLIONTHS = 1000000
 };
 
@@ -43,9 +44,9 @@ static uint32_t switch_price(const struct probity_sched_duty *duty)
     return duty->switch_ns != 0 ? duty->switch_ns : SWITCH_NS;
 }
 
-/* The kernel takes as long for a switch between two threads of the program as for one between such
- * a thread and another: what takes long is to change the events, not to write a second record. The
- * two records are less than this time apart, in which a CPU does not switch twice. */
+/* The kernel takes as long for a switch between two threads of the program as for a switch between
+ * such a thread and another: changing the events takes long, not writing a second record. The two
+ * records are less than this time apart, in which a CPU does not switch twice. */
 void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind, uint64_t time_ns,
                               uint64_t *out_ns)
 {
@@ -59,7 +60,7 @@ void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind, ui
         *out_ns = time_ns;
 }
 
-/* Whether the present pause is over. */
+/* Whether the current pause is over. */
 static int may_resume(const struct probity_sched_duty *duty, uint64_t now_ns)
 {
     return duty->credit_ns >= RESUME_NS ||
@@ -86,7 +87,7 @@ static enum probity_sched_duty_change change_at(struct probity_sched_duty *duty,
     return PROBITY_SCHED_DUTY_ON;
 }
 
-/* The part of this thread's time since the last step that was spent on records. */
+/* Returns the part of this thread's time since the last step that was spent on records. */
 static uint64_t reading_ns(struct probity_sched_duty *duty, uint64_t own_ns)
 {
     uint64_t used_ns = own_ns > duty->own_ns ? own_ns - duty->own_ns : 0;
@@ -100,7 +101,7 @@ enum probity_sched_duty_change probity_sched_duty_step_at(struct probity_sched_d
                                                           uint64_t now_ns, uint64_t cpu_ns,
                                                           uint64_t own_ns)
 {
-    /* The program has ended, and its clock with it. */
+    /* If the program has ended, its clock is not available. */
     uint64_t used_ns = cpu_ns > duty->cpu_ns ? cpu_ns - duty->cpu_ns : 0;
 
     probity_assert(duty->share <= MILLIONTHS);

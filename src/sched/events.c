@@ -24,13 +24,13 @@
 /* All records end with these, in this order: pid, tid, time, cpu. */
 #define SAMPLED (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 enum {
-    ID_BYTES = 24,     /* of the above */
-    RECORD_BYTES = 256, /* the longest one of interest */
+    ID_BYTES = 24,     /* size of the above */
+    RECORD_BYTES = 256, /* maximum size of the records used */
     FLAGS_OFFSET = 2,  /* common_flags, in a tracepoint's record */
     IN_INTERRUPT = 0x08 | 0x10
 };
 
-/* Older kernels do not count what they drop. */
+/* Opens an event. Older kernels do not count the records that they drop. */
 static int open_event(struct perf_event_attr *attr, pid_t pid, uint32_t cpu)
 {
     int file = (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -54,8 +54,8 @@ static struct perf_event_attr common_attr(size_t ring_bytes)
     return attr;
 }
 
-/* The software event counts nothing: only its side-band records matter. exclude_kernel lowers
- * the privilege it requires, and does not affect them. */
+/* Opens a software event that counts nothing: only its side-band records are used. exclude_kernel
+ * lowers the privilege that the event requires, and does not affect these records. */
 static int open_switches(pid_t pid, uint32_t cpu, size_t ring_bytes)
 {
     struct perf_event_attr attr = common_attr(ring_bytes);
@@ -89,7 +89,8 @@ static int read_text(const char *name, char *text, size_t bytes)
     return got > 0 ? 0 : -1;
 }
 
-/* Finds the number and the place of the field `pid`. Returns 0, or -1 with errno set. */
+/* Finds the number of the tracepoint, and the offset of its field `pid`. Returns 0, or -1 with
+ * errno set. */
 static int find_tracepoint(struct probity_sched_rings *rings)
 {
     char id[32], format[4096];
@@ -107,8 +108,8 @@ static int find_tracepoint(struct probity_sched_rings *rings)
     return -1;
 }
 
-/* Opens it for the whole system: an event on the program would miss wakings of its threads by
- * others. */
+/* Opens the tracepoint for the whole system: an event on the program would miss wakings of its
+ * threads by other threads. */
 static int open_wakings(const struct probity_sched_rings *rings, struct probity_sched_ring *ring)
 {
     struct perf_event_attr attr = common_attr(rings->ring_bytes);
@@ -131,11 +132,11 @@ static void close_wakings(struct probity_sched_rings *rings)
 }
 
 /* The kernel translates the thread ids of its other records to the namespace of this process, but
- * not the one in the tracepoint's record: that would be missing, or another thread's. If /proc does
- * not show the namespace, it is not the first one for all we know. */
+ * not the id in the tracepoint's record, which would be missing or that of another thread. If /proc
+ * does not show the namespace, assumes that it is not the first one. */
 static int check_namespace(void)
 {
-    const ino_t first = 0xEFFFFFFC; /* the number of the first process-id namespace, since 3.8 */
+    const ino_t first = 0xEFFFFFFC; /* number of the first process-id namespace, since Linux 3.8 */
     struct stat found;
 
     if (stat("/proc/self/ns/pid", &found) == 0 && found.st_ino == first)
@@ -184,7 +185,7 @@ static int map_ring(struct probity_sched_ring *ring, size_t ring_bytes)
     return -1;
 }
 
-/* Opens the rings of all online CPUs, or none. Returns 0, or -1 with errno set. */
+/* Opens the rings of all online CPUs, or no ring. Returns 0, or -1 with errno set. */
 static int open_rings(struct probity_sched_rings *rings, pid_t pid, uint32_t cpus)
 {
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
@@ -204,7 +205,7 @@ static int open_rings(struct probity_sched_rings *rings, pid_t pid, uint32_t cpu
     return 0;
 }
 
-/* With enable_on_exec, an event would be off here. */
+/* Because of enable_on_exec, the event is off until it is enabled here. */
 int probity_sched_ring_try(struct probity_sched_ring *ring, pid_t tid, uint32_t cpu)
 {
     const size_t ring_bytes = (size_t)sysconf(_SC_PAGESIZE) * 4;
@@ -237,7 +238,7 @@ int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_
         errno = ENOMEM;
         return -1;
     }
-    /* The kernel reports EPERM if the limit for locked memory would be exceeded. */
+    /* EPERM means that the limit for locked memory would be exceeded. */
     while ((error = open_rings(rings, pid, (uint32_t)cpus)) != 0 && errno == EPERM &&
            rings->ring_bytes > (size_t)sysconf(_SC_PAGESIZE))
         rings->ring_bytes /= 2;
@@ -282,8 +283,8 @@ void probity_sched_ring_release(const struct probity_sched_ring *ring, uint64_t 
 {
     struct perf_event_mmap_page *page = ring->pages;
 
-    /* Pairs with the kernel's control dependency: it does not overwrite anything still being
-     * read. */
+    /* Pairs with the kernel's control dependency: the kernel does not overwrite anything that is
+     * still being read. */
     __atomic_store_n(&page->data_tail, at, __ATOMIC_RELEASE);
 }
 
@@ -301,8 +302,8 @@ static void copy_out(const struct probity_sched_ring *ring, uint64_t at, void *t
 /* ---- Records -----------------------------------------------------------------------------------
  */
 
-/* Sample: header, pid, tid, time, cpu, size, raw. In an interrupt, the thread on the CPU is not the
- * waker. */
+/* Takes a sample: header, pid, tid, time, cpu, size, raw. In an interrupt, the thread on the CPU is
+ * not the waker: then other is 0. */
 static int take_waking(const struct probity_sched_rings *rings, const uint8_t *record,
                        size_t bytes, struct probity_sched_event *event)
 {
@@ -318,7 +319,7 @@ static int take_waking(const struct probity_sched_rings *rings, const uint8_t *r
     return 1;
 }
 
-/* Fork and exit: header, pid, ppid, tid, ptid, time. Lost: header, id, count. */
+/* Takes a record. Fork and exit: header, pid, ppid, tid, ptid, time. Lost: header, id, count. */
 static int take_record(uint32_t type, uint32_t misc, const uint8_t *record, size_t bytes,
                        struct probity_sched_event *event)
 {
@@ -363,7 +364,7 @@ int probity_sched_ring_read(const struct probity_sched_rings *rings,
 
     copy_out(ring, *at, &header, sizeof header);
     if (header.size < sizeof header || header.size > head - *at) {
-        *at = head; /* not what the kernel writes */
+        *at = head; /* not a record that the kernel writes */
         return 0;
     }
     uint64_t from = *at;

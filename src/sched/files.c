@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * files.c: helpers for all files that recording of states writes.
+ * files.c: helpers for all files that are written for the recording of states.
  */
 #include "sched/files.h"
 
@@ -26,7 +26,8 @@ int probity_sched_write_all(int file, const void *bytes, size_t count, uint64_t 
     return 0;
 }
 
-/* If the file system does not support that, the name is removed as soon as the file is open. */
+/* Creates a temporary file. If the file system does not support unnamed files, removes its name as
+ * soon as the file is open. */
 int probity_sched_temporary(const char *path)
 {
     char *copy = strdup(path), *name = probity_temporary_name(path);
@@ -37,7 +38,7 @@ int probity_sched_temporary(const char *path)
         if (file < 0)
             file = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (file >= 0)
-            unlink(name); /* fails if the file has none: the name is random */
+            unlink(name); /* fails if the file has no name, which is harmless: the name is random */
     }
     free(copy);
     free(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * follow.c: a state machine for a thread. "Blocked" is written once it is certain that the thread
- * was not woken while leaving the CPU.
+ * follow.c: a state machine for each thread. "Blocked" is written once it is certain that the
+ * thread was not woken while it left the CPU.
  */
 #include "sched/follow.h"
 
@@ -41,7 +41,8 @@ static int put_held(struct probity_sched_context *context, struct probity_sched_
     return put(context, follow, follow->last_ns, event);
 }
 
-/* If records were lost after the latest event, the state has been unknown since. */
+/* Takes losses into account: if records were lost after the latest event, the state has been
+ * unknown since. */
 static int put_loss(struct probity_sched_context *context, struct probity_sched_follow *follow)
 {
     const struct probity_sched_order *order = context->order;
@@ -61,8 +62,8 @@ static int put_loss(struct probity_sched_context *context, struct probity_sched_
                             unknown);
 }
 
-/* If the kernel reports wakings and there has been none since the thread left the CPU, it was
- * woken before that. */
+/* Takes a switch to the thread. If the kernel reports wakings and there has been none since the
+ * thread left the CPU, it was woken before that. */
 static int take_in(struct probity_sched_context *context, struct probity_sched_follow *follow,
                    const struct probity_sched_event *event)
 {
@@ -144,7 +145,7 @@ int probity_sched_follow_take(struct probity_sched_context *context,
     probity_assert(event->kind != PROBITY_SCHED_LOST);
     if (error == 0)
         error = take_state(context, follow, event);
-    /* A waking without effect does not end the preceding state. */
+    /* a waking without effect does not end the preceding state */
     if (event->kind != PROBITY_SCHED_WOKEN || follow->state == PROBITY_STATE_RUNNABLE)
         follow->last_ns = event->time_ns;
     return error;

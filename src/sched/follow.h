@@ -9,34 +9,34 @@
 #include "sched/moments.h"
 #include "sched/order.h"
 
-/* Data common to all threads of a run. */
+/* Data common to all threads of a recording. */
 struct probity_sched_context {
     struct probity_sched_blocks blocks;
     const struct probity_sched_order *order;
     int has_wakings;
-    uint64_t from_ns; /* states are written from then on */
+    uint64_t from_ns; /* states are written from this time on */
 };
 
 struct probity_sched_follow {
     struct probity_sched_stream stream;
-    struct probity_sched_moments *moments; /* of its trace */
-    uint64_t last_ns;   /* of its latest event */
-    size_t next_loss;   /* the first loss that may still have been in progress then */
-    uint32_t state;     /* an enum probity_sched_state */
-    int is_held;        /* blocked, but not written yet: it may have been woken before */
+    struct probity_sched_moments *moments; /* those of its trace */
+    uint64_t last_ns;   /* time of its latest event */
+    size_t next_loss;   /* the first loss that may still have been in progress at that time */
+    uint32_t state;     /* enum probity_sched_state */
+    int is_held;        /* blocked, but not written yet: the thread may have been woken before */
     int is_woken;       /* woken while it ran */
     uint32_t waker;
     int has_before;
-    struct probity_state_event before; /* the latest one before from_ns: not yet written */
+    struct probity_state_event before; /* the latest state before from_ns, not yet written */
 };
 
-/* Processes an event of the thread. Returns as probity_sched_blocks_put(). */
+/* Processes an event of the thread. Returns the same as probity_sched_blocks_put(). */
 int probity_sched_follow_take(struct probity_sched_context *context,
                               struct probity_sched_follow *follow,
                               const struct probity_sched_event *event);
 
-/* Writes the rest. The state after end_ns is unknown, unless the thread has ended. Returns as
- * above. */
+/* Writes the remaining states. The state after end_ns is unknown, unless the thread has ended.
+ * Returns the same. */
 int probity_sched_follow_end(struct probity_sched_context *context,
                              struct probity_sched_follow *follow, uint64_t end_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * kept.c: a table of threads. A waking is not kept: a woken thread runs soon, which is not
- * discarded yet.
+ * kept.c: a table of threads. Wakings are not kept: a woken thread runs soon after, and that event
+ * has not been discarded yet.
  */
 #include "sched/kept.h"
 

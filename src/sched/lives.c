@@ -36,7 +36,7 @@ static int begin_life(struct probity_sched_lives *lives, const struct probity_sc
     return 0;
 }
 
-/* A thread first seen after a loss was created during the loss. */
+/* Returns the time of creation. A thread first seen after a loss was created during the loss. */
 static uint64_t birth_of(const struct probity_sched_lives *lives,
                          const struct probity_sched_event *event, int is_lossy)
 {
@@ -60,7 +60,7 @@ int probity_sched_lives_take(struct probity_sched_lives *lives,
         return 0;
     if (is_alive && event->kind == PROBITY_SCHED_BORN) {
         if (life->ended_ns == UINT64_MAX)
-            life->ended_ns = event->time_ns; /* its end was lost */
+            life->ended_ns = event->time_ns; /* the event of its end was lost */
         is_alive = 0;
     }
     if (!is_alive) {

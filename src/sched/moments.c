@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * moments.c: straight lines between neighbors; before the first and after the last moment, the
- * nearest line continues.
+ * moments.c: computes straight lines between neighboring moments; before the first and after the
+ * last moment, the nearest line continues.
  */
 #include "sched/moments.h"
 
@@ -13,8 +13,8 @@ static uint64_t ticks_of(const struct probity_sched_moments *moments, size_t ind
     return moments->is_counter ? moments->items[index].ticks : moments->items[index].monotonic_ns;
 }
 
-/* On the line through two moments; from and to are their times on one clock, base and end on the
- * other. */
+/* Converts a time on the line through two moments; from and to are their times on one clock, base
+ * and end on the other. */
 static uint64_t on_line(uint64_t at, uint64_t from, uint64_t to, uint64_t base, uint64_t end)
 {
     if (to <= from)
@@ -52,7 +52,8 @@ uint64_t probity_sched_moments_raw(struct probity_sched_moments *moments, uint64
                    items[at + 1].raw_ns);
 }
 
-/* Half the widest reading, and how far a moment is from the line between its neighbors. */
+/* Returns the error: half the widest reading, plus the largest distance of a moment from the line
+ * between its neighbors. */
 static uint64_t error_of(const struct probity_sched_moments *moments)
 {
     const struct probity_clock_moment *items = moments->items;

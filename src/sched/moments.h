@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * moments.h: converts CLOCK_MONOTONIC_RAW to ticks of traces, using the moments on all clocks taken
- * by `record` (doc/sched.md, "Clock").
+ * moments.h: converts CLOCK_MONOTONIC_RAW to ticks of traces, using the times of all clocks that
+ * `record` reads at several moments (doc/sched.md, "Clock").
  */
 #ifndef PROBITY_SCHED_MOMENTS_H
 #define PROBITY_SCHED_MOMENTS_H
@@ -19,16 +19,16 @@ struct probity_sched_moments {
     uint32_t error_ns;
 };
 
-/* Whether ticks of this kind (enum probity_clock_kind) can be computed: 1 or 0. clock: as
- * probity_clock_choose() returned it when the moments were taken. The moments are not copied. */
+/* Returns whether ticks of this kind (enum probity_clock_kind) can be computed: 1 or 0. clock: the
+ * result of probity_clock_choose() when the moments were taken. The moments are not copied. */
 int probity_sched_moments_use(struct probity_sched_moments *moments,
                               const struct probity_clock_moment *items, size_t count,
                               uint32_t clock, uint32_t kind);
 
-/* Fastest if times ascend. */
+/* Converts a time to ticks. Fastest if times ascend. */
 uint64_t probity_sched_moments_tick(struct probity_sched_moments *moments, uint64_t raw_ns);
 
-/* The reverse. */
+/* Converts ticks to a time. */
 uint64_t probity_sched_moments_raw(struct probity_sched_moments *moments, uint64_t tick);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * order.c: merges the rings by a heap. A loss begins with the ring's record before its report, and
- * is recognized as soon as that record is taken.
+ * order.c: merges the rings with a heap. A loss begins at the record of the ring that precedes its
+ * report; it is recognized when that record is taken.
  */
 #include "sched/order.h"
 
@@ -14,17 +14,17 @@
 #include "probity.h"
 
 enum { NO_LOSS = -1 };
-#define KEPT UINT32_MAX /* instead of a ring: the events kept when others were discarded */
+#define KEPT UINT32_MAX /* in place of a ring: the events kept when others were discarded */
 
 struct probity_sched_source {
-    uint64_t time_ns; /* of the next event */
+    uint64_t time_ns; /* time of the next event */
     struct probity_sched_spilled *events; /* a chunk */
     size_t next_chunk;
     uint32_t ring, cpu, at, count;
-    int64_t loss; /* index of the loss that the next event ends, or NO_LOSS */
+    int64_t loss; /* index of the loss that ends at the next event, or NO_LOSS */
 };
 
-/* Reads the ring's next chunk. Returns 1, 0 if there is none, or PROBITY_ERROR_READ. */
+/* Reads the next chunk of the ring. Returns 1, 0 if there is none, or PROBITY_ERROR_READ. */
 static int load_chunk(const struct probity_sched_taken *taken,
                       struct probity_sched_source *source)
 {
@@ -58,7 +58,7 @@ static int begin_loss(struct probity_sched_order *order, struct probity_sched_so
     return 0;
 }
 
-/* Moves to the ring's next event. Returns 1, 0 at its end, or an error. */
+/* Moves to the next event of the ring. Returns 1, 0 at its end, or an error. */
 static int step(struct probity_sched_order *order, struct probity_sched_source *source)
 {
     uint64_t before_ns = source->time_ns;
@@ -105,14 +105,14 @@ static void drop_first(struct probity_sched_order *order)
         sift_down(order, 0);
 }
 
-/* The time since which nothing was discarded. */
+/* Returns the time since which nothing has been discarded. */
 static uint64_t beginning_of(const struct probity_sched_taken *taken)
 {
     return taken->kept.until_ns > taken->anchors[0].raw_ns ? taken->kept.until_ns
                                                            : taken->anchors[0].raw_ns;
 }
 
-/* A ring's first event may report a loss since the beginning. */
+/* Starts a source. The first event of a ring may report a loss since the beginning. */
 static int start_source(struct probity_sched_order *order, uint32_t ring)
 {
     struct probity_sched_source *source = &order->sources[order->source_count];

@@ -7,25 +7,26 @@
 
 #include "sched/collect.h"
 
-struct probity_sched_source; /* of one ring */
+struct probity_sched_source; /* the events of one ring */
 
-/* Kernel records were dropped on a CPU, so nothing is known about any thread. */
+/* A time in which the kernel dropped records on a CPU, so that nothing is known about any
+ * thread. */
 struct probity_sched_loss {
-    uint64_t from_ns, until_ns; /* until: UINT64_MAX while it lasts */
+    uint64_t from_ns, until_ns; /* until_ns: UINT64_MAX while it lasts */
 };
 
 struct probity_sched_order {
     const struct probity_sched_taken *taken;
     struct probity_sched_source *sources; /* a heap by the time of their next event */
     size_t source_count;
-    struct probity_sched_loss *losses; /* by from_ns, so far */
+    struct probity_sched_loss *losses; /* losses so far, by from_ns */
     size_t loss_count, loss_capacity;
-    uint64_t lost; /* records, so far */
-    uint64_t last_ns; /* of the event that was returned */
+    uint64_t lost; /* number of records lost so far */
+    uint64_t last_ns; /* time of the event that was returned */
 };
 
-/* Events kept from discarded chunks come first. Returns 0, PROBITY_ERROR_MEMORY or
- * PROBITY_ERROR_READ. */
+/* Opens the sequence. Events kept from discarded chunks come first. Returns 0, PROBITY_ERROR_MEMORY
+ * or PROBITY_ERROR_READ. */
 int probity_sched_order_open(struct probity_sched_order *order,
                              const struct probity_sched_taken *taken);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * price.c: see price.h. Two threads take turns on one CPU, by sched_yield(): first as they are,
- * then with the events on one of them. The difference of their CPU time is what the kernel takes
- * for that thread's records. Of a few short blocks each, the fastest counts, since the machine does
- * other work.
+ * price.c: measures the price of a switch. Two threads take turns on one CPU, by sched_yield():
+ * first without events, then with the events on one of them. The difference in CPU time is what the
+ * kernel takes for that thread's records. Each is measured in a few short blocks, of which only the
+ * fastest counts, because the machine may have other work.
  */
 #include "sched/price.h"
 
@@ -19,7 +19,7 @@
 
 enum {
     BLOCKS = 4,
-    TURNS = 12, /* of each thread in a block */
+    TURNS = 12, /* turns of each thread, per block */
     LIMIT_NS = 20000000, /* if other programs use the CPU, a turn may take milliseconds */
     PRICE_NS_MIN = 200,
     PRICE_NS_MAX = 20000
@@ -27,8 +27,8 @@ enum {
 
 struct pair {
     pthread_t thread;
-    int turn; /* of the other thread: 1; 2: it ends */
-    pid_t tid; /* its id, once it has had a turn */
+    int turn; /* 1: of the other thread; 2: the other thread ends */
+    pid_t tid; /* id of the other thread, once it has had a turn */
     uint64_t until_ns;
 };
 
@@ -54,7 +54,7 @@ static void *take_turns(void *context)
     return NULL;
 }
 
-/* Returns 0, or -1 if it takes too long. */
+/* Gives the other thread a turn. Returns 0, or -1 if it takes too long. */
 static int give_turn(struct pair *pair)
 {
     __atomic_store_n(&pair->turn, 1, __ATOMIC_RELEASE);
@@ -66,7 +66,7 @@ static int give_turn(struct pair *pair)
     return 0;
 }
 
-/* The CPU time of the fastest block, or UINT64_MAX. */
+/* Returns the CPU time of the fastest block, or UINT64_MAX. */
 static uint64_t fastest_of(struct pair *pair)
 {
     uint64_t fastest_ns = UINT64_MAX;
@@ -88,7 +88,7 @@ static uint32_t price_of(struct pair *pair, uint32_t cpu)
     struct probity_sched_ring ring;
     uint64_t without_ns = UINT64_MAX, with_ns = UINT64_MAX;
 
-    /* Once it has had a turn, its id is known. */
+    /* Once the other thread has had a turn, its id is known. */
     if (give_turn(pair) == 0)
         without_ns = fastest_of(pair);
     pid_t tid = __atomic_load_n(&pair->tid, __ATOMIC_ACQUIRE);

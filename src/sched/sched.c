@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.c: writes the files from the collected events, in two passes: the first finds the threads'
- * lives, which are matched with the threads of the traces; the second follows their states. Of
+ * sched.c: writes the files from the collected events, in two passes: the first finds the lives of
+ * threads, which are matched with the threads of the traces; the second follows their states. Of
  * events older than a dump, only each thread's latest is needed.
  */
 #include "sched/sched.h"
@@ -24,7 +24,7 @@ struct probity_sched {
     int has_wakings;
 };
 
-/* The states of one run, while they are written. */
+/* The states of one recording, while they are written. */
 struct writing {
     struct probity_sched_taken taken;
     struct probity_sched_context context;
@@ -173,7 +173,7 @@ static int follow_all(struct writing *writing)
 /* ---- Dumps -------------------------------------------------------------------------------------
  */
 
-/* Discards chunks that end before a time, except for what must be kept of them. Returns 0, or an
+/* Discards chunks that end before a time, except for what must be kept from them. Returns 0 or an
  * error. */
 static int discard_older(struct probity_sched_taken *taken, uint64_t from_ns)
 {
@@ -218,8 +218,8 @@ static int take_window(struct writing *writing, const char *path, uint32_t clock
 /* ---- Files -------------------------------------------------------------------------------------
  */
 
-/* What was left out because of the share. The pauses of the whole recording do not apply to a dump,
- * in which unknown states show them. */
+/* Sets what was left out because of the share. The pauses of the whole recording do not apply to a
+ * dump, which shows its own as unknown states. */
 static void put_limits(struct writing *writing, struct probity_sched_trace *trace,
                        const struct probity_sched_result *result, struct probity_sched_info *info)
 {
@@ -234,7 +234,7 @@ static void put_limits(struct writing *writing, struct probity_sched_trace *trac
     info->wakings_until = tick > info->first_tick ? tick : info->first_tick;
 }
 
-/* is_dump: there may be files that look like dumps of this program. */
+/* Writes the files. is_dump: there may be files that look like dumps of this program. */
 static int write_files(struct writing *writing, int is_dump, struct probity_sched_result *result)
 {
     const struct probity_sched_taken *taken = &writing->taken;
@@ -262,7 +262,8 @@ static int write_files(struct writing *writing, int is_dump, struct probity_sche
     return error;
 }
 
-/* is_dump: the only path is that of a file that may be a dump. */
+/* Writes the files from the events taken. is_dump: the only path is that of a file that may be a
+ * dump. */
 static int write_taken(struct writing *writing, const char *const *paths, int is_dump,
                        uint32_t clock, struct probity_sched_result *result)
 {

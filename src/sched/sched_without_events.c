@@ -21,7 +21,7 @@ int probity_sched_begin(pid_t pid, const char *near, const struct probity_sched_
     return -1;
 }
 
-/* Without a recording, these are never called. */
+/* Never called, since there is no recording. */
 
 void probity_sched_end(struct probity_sched *sched)
 {

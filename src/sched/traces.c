@@ -23,7 +23,7 @@
 #include "reader/threads.h"
 #include "sched/files.h"
 
-#define SLACK_NS UINT64_C(1000000) /* thread ids are not reused that fast */
+#define SLACK_NS UINT64_C(1000000) /* thread ids are not reused within this time */
 
 /* ---- Threads -----------------------------------------------------------------------------------
  */
@@ -33,10 +33,11 @@ struct threads {
     uint64_t *first_ticks; /* by slot; 0: none */
     uint32_t count;
     int is_dump;
-    uint64_t from_tick, until_tick; /* of all records, and of the window of a dump */
+    uint64_t from_tick, until_tick; /* those of all records, and of the window of a dump */
 };
 
-/* In a dump, earlier declarations have the tick of its first record. */
+/* Whether a record is a declaration. In a dump, earlier declarations have the tick of its first
+ * record. */
 static int is_declaration(const struct threads *threads, const struct probity_data *data)
 {
     return threads->is_dump && (data->flags & PROBITY_DATA_HAS_EVENTS) != 0 &&
@@ -191,7 +192,7 @@ int probity_sched_trace_window(const char *path, const struct probity_clock_mome
 struct output {
     int file;
     uint64_t at, serial;
-    uint8_t *bytes; /* room for a block */
+    uint8_t *bytes; /* has room for a block */
 };
 
 static int put_block(struct output *output, uint16_t type, uint32_t payload_bytes)

@@ -42,19 +42,19 @@ const struct probity_spool_header *probity_attach_header(const struct probity_at
     return attach->segments[0].map;
 }
 
-/* Properties that a segment must match. */
+/* What a segment must match. */
 struct expected {
     const uint8_t *session, *boot;
     uint32_t number;
-    uint32_t chunk_words, chunks; /* 0: segment 0 itself */
+    uint32_t chunk_words, chunks; /* 0: for segment 0 itself */
     const struct probity_attach_query *trace; /* NULL: any trace */
-    uint32_t owner;                           /* of the spool */
-    int is_copy;                              /* output: it belongs to another file */
+    uint32_t owner;                           /* that of the spool */
+    int is_copy;                              /* output: the spool belongs to another file */
 };
 
 /* A copy of a trace, or a trace with another's session id, must not take the records of the
- * original. Older writers do not record which file is theirs: the file must at least have the same
- * owner as the spool. */
+ * original. Older writers do not record which file they wrote: it must at least have the same owner
+ * as the spool. */
 static int is_of_trace(const struct probity_spool_header *header, const struct expected *expected)
 {
     const struct probity_attach_query *trace = expected->trace;
@@ -120,7 +120,7 @@ static int segment_map(int file, const char *text, size_t bytes, struct expected
     return error;
 }
 
-/* Maps the other segments. A missing or invalid one ends the list: its records are unavailable. */
+/* Maps the other segments. Stops at a missing or invalid one: its records are unavailable. */
 static void map_further(struct probity_attach *attach, struct expected *expected, uint32_t count)
 {
     for (uint32_t number = 1; number < count; number++) {
@@ -170,7 +170,7 @@ static int open_place(struct probity_place *place, struct expected *expected, in
     attach.place = *place;
     int error = attach.segments == NULL ? PROBITY_ERROR_MEMORY : map_all(&attach, bytes, expected);
     if (error != 0) {
-        attach.place = (struct probity_place){.directory = -1}; /* still belongs to the caller */
+        attach.place = (struct probity_place){.directory = -1}; /* the caller still owns it */
         probity_attach_close(&attach);
         return error;
     }
@@ -203,7 +203,7 @@ int probity_attach_find(const struct probity_attach_query *query, int *ret_is_co
         is_copy |= expected.is_copy;
         if (error == 0 || error == PROBITY_ERROR_MEMORY)
             return error;
-        /* Reports an invalid file at one place rather than a missing one elsewhere. */
+        /* An invalid file at one place is reported rather than a missing one elsewhere. */
         if (result == PROBITY_ERROR_OPEN)
             result = error;
     }
@@ -230,8 +230,8 @@ static struct flock lock_of(enum probity_spool_lock which, short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = which, .l_len = 1};
 }
 
-/* The kind of lock held by another open file: F_WRLCK, F_RDLCK, F_UNLCK; -1 if unknown. Includes
- * locks of this program, if it reads its own trace. */
+/* Returns the kind of lock held by another open file: F_WRLCK, F_RDLCK, F_UNLCK; -1 if unknown.
+ * Includes locks of this program, if it reads its own trace. */
 static int lock_query(const struct probity_attach *attach, enum probity_spool_lock which)
 {
     struct flock lock = lock_of(which, F_WRLCK);
@@ -246,7 +246,8 @@ static int is_closed(const struct probity_attach *attach)
     return __atomic_load_n(&header->state, __ATOMIC_ACQUIRE) >= PROBITY_SPOOL_CLOSED;
 }
 
-/* Recording ended because the trace could not be written; the program keeps its lock. */
+/* Returns whether recording ended because the trace could not be written: then the program keeps
+ * its lock. */
 static int has_failed(const struct probity_attach *attach)
 {
     const struct probity_spool_header *header = probity_attach_header(attach);
@@ -284,7 +285,7 @@ int probity_attach_has_drainer(const struct probity_attach *attach)
     return lock_query(attach, PROBITY_SPOOL_LOCK_DRAINER) != F_UNLCK;
 }
 
-/* The header and words of chunk `index`, counted over all segments. */
+/* Returns the header and words of chunk `index`, counted over all segments. */
 static const struct probity_chunk_header *chunk_at(const struct probity_attach *attach,
                                                    uint64_t index, const uint64_t **ret_words)
 {
@@ -316,7 +317,7 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
      * with probity_live_chunk_prepare, whose release of open comes after all fields. */
     uint64_t serial = __atomic_load_n(&header->serial, __ATOMIC_ACQUIRE);
     /* Flags are read before drained, the reverse of the order in which older writers mark a chunk
-     * held: it then looks as if it were not held, and the block already in the file takes
+     * as held: then it looks as if it were not held, and the block already in the file takes
      * precedence over its words. */
     uint32_t flags = __atomic_load_n(&header->flags, __ATOMIC_ACQUIRE);
     struct probity_attach_chunk chunk = {
@@ -372,8 +373,9 @@ int probity_attach_is_cut(const struct probity_attach *attach)
     return is_cut;
 }
 
-/* The kernel releases the lock of a killed process before it notifies the parent, unless another
- * process (ps, a debugger) is reading the process's memory at that moment. */
+/* Looks again after a while: the kernel releases the lock of a killed process before it notifies
+ * the parent, unless another process (ps, a debugger) is reading the process's memory at that
+ * moment. */
 static enum probity_attach_owner owner_soon(const struct probity_attach *attach)
 {
     enum { TRIES = 20 };
@@ -423,8 +425,8 @@ static void remove_further(const struct probity_attach *attach, uint32_t number)
 
 int probity_attach_retire(const struct probity_attach *attach)
 {
-    /* One more than the header's count: a segment may exist that was not counted yet when the
-     * program died. */
+    /* One more than the header's count: when the program died, a segment may have existed that was
+     * not counted yet. */
     uint32_t count = __atomic_load_n(&probity_attach_header(attach)->segments, __ATOMIC_ACQUIRE);
     uint32_t number = count < PROBITY_SPOOL_SEGMENTS_MAX ? count + 1 : PROBITY_SPOOL_SEGMENTS_MAX;
     uint32_t closed = PROBITY_SPOOL_CLOSED;
@@ -436,8 +438,8 @@ int probity_attach_retire(const struct probity_attach *attach)
     probity_assert(probity_attach_is_valid(attach));
     while (number-- > 1)
         remove_further(attach, number);
-    /* Segment 0 last: as long as it exists, another recover finds the rest. A concurrent recover
-     * may have removed it already. */
+    /* Segment 0 last: while it exists, another recover finds the rest. A concurrent recover may
+     * have removed it already. */
     return put > 0 && probity_place_remove(&attach->place, 0, attach->file) == 0
                ? 0
                : PROBITY_ERROR_WRITE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * attach.h: a spool of another process: mapped for reading, with its owner alive or dead. All
+ * attach.h: the spool of another process, mapped for reading, whose owner is alive or dead. All
  * contents are untrusted: checked values are kept in struct probity_attach and never read from the
  * mapping again.
  */
@@ -27,7 +27,7 @@ struct probity_attach {
     struct probity_place place;
     struct probity_attach_segment *segments;
     uint32_t segment_count, chunk_words;
-    uint64_t chunk_count; /* in all segments */
+    uint64_t chunk_count; /* number of chunks in all segments */
 };
 
 /* The description in a chunk's header, copied and checked. */
@@ -37,8 +37,8 @@ struct probity_attach_chunk {
     uint32_t drained; /* at most end */
     uint64_t serial, base_tick, cpu_ns;
     int cpu_known;
-    int is_held; /* the trace has all words except those of the record at drained */
-    const uint64_t *words; /* in the mapping */
+    int is_held; /* the trace has all words except those of the record at `drained` */
+    const uint64_t *words; /* points into the mapping */
 };
 
 /* The trace whose spool is requested. */
@@ -46,69 +46,70 @@ struct probity_attach_query {
     struct probity_place_query place;
     const uint8_t *boot;
     uint64_t trace_device, trace_inode;
-    int writable;     /* for taking the lock and storing the state (recover) */
+    int writable;     /* allows taking the lock and storing the state (recover) */
     int takes_copies; /* also accept a trace that is not the file its program wrote */
 };
 
 /* Finds and maps the spool of a trace. Returns 0; PROBITY_ERROR_OPEN if there is none in any of the
  * places searched (errno: ENOENT, or EACCES if there is one of another user); PROBITY_ERROR_FORMAT,
- * PROBITY_ERROR_VERSION, PROBITY_ERROR_DAMAGED if there is one that is not this trace's;
+ * PROBITY_ERROR_VERSION, PROBITY_ERROR_DAMAGED if the one found does not belong to this trace;
  * PROBITY_ERROR_MEMORY, PROBITY_ERROR_SYSTEM. *ret_is_copy, which may be NULL: whether a spool of
  * this session exists that belongs to another file. */
 int probity_attach_find(const struct probity_attach_query *query, int *ret_is_copy,
                         struct probity_attach *ret_attach);
 
-/* Maps the spool at a known place. On success the attachment owns the place. Returns as above,
- * PROBITY_ERROR_OPEN with errno. */
+/* Maps the spool at a known place. On success the attachment owns the place. Returns the same as
+ * above; errno is set for PROBITY_ERROR_OPEN. */
 int probity_attach_open(struct probity_place *place, const uint8_t session[16],
                         const uint8_t boot[16], int writable, struct probity_attach *ret_attach);
 
-/* Whether the numbers that were checked when the spool was mapped are consistent. */
+/* Returns whether the numbers that were checked when the spool was mapped are consistent. */
 int probity_attach_is_valid(const struct probity_attach *attach);
 
-/* Segment 0's header. Its fields may change at any time in a live spool: load each once. */
+/* Returns segment 0's header. Its fields may change at any time in a live spool: load each once. */
 const struct probity_spool_header *probity_attach_header(const struct probity_attach *attach);
 
 /* State of the program that created the spool, according to the locks. */
 enum probity_attach_owner {
     PROBITY_ATTACH_DEAD,    /* it has ended, or stopped recording: the spool may be recovered */
     PROBITY_ATTACH_ALIVE,
-    PROBITY_ATTACH_RECOVERING,  /* it is dead, and another tool is recovering the spool */
-    PROBITY_ATTACH_UNKNOWN  /* it could not take its lock, or the lock cannot be queried */
+    PROBITY_ATTACH_RECOVERING,  /* dead, and another tool is recovering the spool */
+    PROBITY_ATTACH_UNKNOWN  /* could not take its lock, or the lock cannot be queried */
 };
 enum probity_attach_owner probity_attach_owner(const struct probity_attach *attach);
 
-/* Whether the spool and its trace may still change: 1, or 0 if the owner is dead. */
+/* Returns whether the spool and its trace may still change: 1, or 0 if the owner is dead. */
 int probity_attach_is_alive(const struct probity_attach *attach);
 
-/* Whether a process is moving records from this spool to its trace: 1 or 0. */
+/* Returns whether a process is moving records from this spool to its trace: 1 or 0. */
 int probity_attach_has_drainer(const struct probity_attach *attach);
 
-/* Reads chunk number index, 0 to chunk_count - 1. Returns 1, or 0 if it is free or invalid. */
+/* Reads the chunk with this index, 0 to chunk_count - 1. Returns 1, or 0 if it is free or
+ * invalid. */
 int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
                          struct probity_attach_chunk *ret_chunk);
 
-/* Whether the chunk is unchanged since it was returned: 1, or 0 if freed or reused. To be called
+/* Returns 1 if the chunk is unchanged since it was returned, 0 if it was freed or reused. Call
  * after reading words. */
 int probity_attach_chunk_stands(const struct probity_attach *attach, uint64_t index,
                                 const struct probity_attach_chunk *chunk);
 
-/* Reads the cells in chunk number index. Returns 1, or 0 if it is not a chunk of cells. */
+/* Reads the cells in the chunk with this index. Returns 1, or 0 if it is not a chunk of cells. */
 int probity_attach_cells(const struct probity_attach *attach, uint64_t index,
                          struct probity_cells *ret_cells);
 
-/* Whether the tool has found the spool truncated since it was mapped: 1 or 0. */
+/* Returns whether the tool has found the spool truncated since it was mapped: 1 or 0. */
 int probity_attach_is_cut(const struct probity_attach *attach);
 
 /* Locks a dead spool for recovery; waits briefly for a program that is just ending. Returns 0, or
- * PROBITY_ERROR_STATE with the owner found. Needs writable. */
+ * PROBITY_ERROR_STATE with the owner found. Requires `writable`. */
 int probity_attach_lock(const struct probity_attach *attach, enum probity_attach_owner *ret_owner);
 
-/* Marks the spool closed and removes its files: regular files of its owner, in its place, with the
- * names of its segments. Needs the locks. Returns 0 or PROBITY_ERROR_WRITE. */
+/* Marks the spool as closed and removes its files: regular files of its owner, in its place, with
+ * the names of its segments. Requires the locks. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_attach_retire(const struct probity_attach *attach);
 
-/* Unmaps; releases the locks. */
+/* Unmaps the spool and releases the locks. */
 void probity_attach_close(struct probity_attach *attach);
 
 #endif

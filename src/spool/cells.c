@@ -34,7 +34,7 @@ void probity_cells_prepare(struct probity_pool *pool, uint32_t chunk,
     header->drained = 0;
     header->flags = 0;
     probity_cells_relabel(pool, chunk, owner);
-    /* Release: a reader that sees `cells` sees the header. Pairs with probity_cells_get. */
+    /* Release: a reader that sees `cells` sees the header. Pairs with probity_cells_get(). */
     __atomic_store_n(&header->state, PROBITY_CHUNK_CELLS, __ATOMIC_RELEASE);
 }
 

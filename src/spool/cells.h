@@ -20,13 +20,13 @@
 
 struct probity_profile_cell {
     uint32_t site, reserved; /* number of the function's enter */
-    uint64_t calls, untimed;      /* with times, and without */
+    uint64_t calls, untimed;      /* calls with times, and without */
     uint64_t total, self, min, max;
     uint64_t latest;              /* duration of the last call, not yet in the histogram */
     uint64_t off_total, off_self; /* signed, modulo 2^64 */
     uint64_t paused, unwound;
     uint64_t durations;           /* sum, including inner activations */
-    uint64_t open_since;          /* entry of its outermost call in progress; 0: none */
+    uint64_t open_since;          /* entry tick of its outermost call in progress; 0: none */
     uint64_t reserved_words[2];
     uint64_t histogram[PROBITY_PROFILE_BUCKETS];
 };
@@ -40,7 +40,7 @@ static inline uint32_t probity_cells_per_chunk(uint32_t chunk_words)
     return chunk_words * 8 / (uint32_t)sizeof(struct probity_profile_cell);
 }
 
-/* ---- The producer's half: the owner of a set, in slow paths ------------------------------------
+/* ---- The producer's side: the owner of a set, in slow paths ------------------------------------
  */
 
 /* The owner of a chunk's cells. */
@@ -48,11 +48,11 @@ struct probity_cells_owner {
     uint32_t set, thread, tid, threads;
 };
 
-/* Turns a chunk just taken into an empty chunk of cells. */
+/* Turns a chunk that was just taken into an empty chunk of cells. */
 void probity_cells_prepare(struct probity_pool *pool, uint32_t chunk,
                            const struct probity_cells_owner *owner);
 
-/* Changes the owner of a chunk of the set to the thread that takes it over. */
+/* Transfers a chunk of the set to the thread that takes over the set. */
 void probity_cells_relabel(struct probity_pool *pool, uint32_t chunk,
                            const struct probity_cells_owner *owner);
 
@@ -60,7 +60,7 @@ void probity_cells_relabel(struct probity_pool *pool, uint32_t chunk,
 struct probity_profile_cell *probity_cells_add(struct probity_pool *pool, uint32_t chunk,
                                                uint32_t site);
 
-/* ---- The consumer's half -----------------------------------------------------------------------
+/* ---- The consumer's side -----------------------------------------------------------------------
  */
 
 /* A chunk of cells as seen by a reader. */
@@ -74,7 +74,7 @@ struct probity_cells {
 int probity_cells_get(const struct probity_chunk_header *header, const uint64_t *words,
                       uint32_t chunk_words, struct probity_cells *ret_cells);
 
-/* The latest tick at which a call in progress was entered; 0 if there is none. */
+/* Returns the latest tick at which a call in progress was entered; 0 if there is none. */
 uint64_t probity_cells_newest(const struct probity_cells *cells);
 
 /* Copies one cell. */

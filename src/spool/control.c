@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * control.c: the writer's half of requests, in the traced program. The tool's half is
+ * control.c: the writer's side of requests, in the traced program. The tool's side is
  * control_ask.c.
  */
 #include "spool/control.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * control_ask.c: the tool's half of requests. All input is untrusted: levels are only displayed,
+ * control_ask.c: the tool's side of requests. All input is untrusted: levels are only displayed,
  * and timeouts use the tool's own clock.
  */
 #include <fcntl.h>
@@ -41,8 +41,8 @@ int probity_control_read(const struct probity_attach *attach, int *ret_functions
     return 0;
 }
 
-/* Whether no writer thread has held the drainer's lock for a while. One that is just being created
- * takes it within that time, unless it gets no CPU; it will find the request then. */
+/* Returns whether no writer thread has held the draining lock for a while. One that is just being
+ * created takes it within that time, unless it gets no CPU; then it will find the request. */
 static int is_unserved(const struct probity_attach *attach, int64_t *since_ns)
 {
     const int64_t long_ns = 200000000;
@@ -54,7 +54,7 @@ static int is_unserved(const struct probity_attach *attach, int64_t *since_ns)
     return *since_ns != 0 && now_ns() - *since_ns >= long_ns;
 }
 
-/* Waits until the request with this serial, or a later one, is answered. A sleeping writer is woken
+/* Waits for the reply to the request with this serial, or to a later one. Wakes a sleeping writer
  * repeatedly, because it may have looked for requests just before the store, and then gone to
  * sleep. */
 static int wait_for(const struct probity_attach *attach, const struct probity_spool_header *header,
@@ -75,14 +75,14 @@ static int wait_for(const struct probity_attach *attach, const struct probity_sp
     return 0;
 }
 
-/* Result of a timeout while waiting for an earlier request: ours was not made, so it will not be
- * carried out later. */
+/* Maps a timeout while waiting for an earlier request to another error: this request was not made,
+ * so it will not be carried out later. */
 static int unasked(int result)
 {
     return result == PROBITY_ERROR_LIMIT ? PROBITY_ERROR_EXISTS : result;
 }
 
-/* After the last reply: a request that is still pending is another tool's. */
+/* Makes the request once no other is pending: one that is pending was made by another tool. */
 static int request_make(const struct probity_attach *attach, struct probity_spool_header *header,
                         uint64_t wanted, int64_t until_ns, uint32_t *ret_serial)
 {
@@ -99,7 +99,7 @@ static int request_make(const struct probity_attach *attach, struct probity_spoo
     }
 }
 
-/* Maps the header for writing, guarded. Returns NULL if that is not possible. */
+/* Maps the header for writing, with a guard. Returns NULL if that is not possible. */
 static struct probity_spool_header *map_header(const struct probity_attach *attach,
                                                struct probity_sigbus_guard *watch)
 {

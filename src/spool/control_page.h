@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * control_page.h: the file with which a process that may not write to a program's memory starts a
- * recording in it (doc/attach.md, "The control page"). Layout for both halves. It is in the user's
- * spool directory, for that user only, and exists while the program runs under PROBITY_CONTROL=1.
+ * control_page.h: the file through which a process that may not write to a program's memory starts
+ * a recording in it (doc/attach.md, "The control page"): the layout for both sides. The file is in
+ * the user's spool directory, for that user only, and exists while the program runs under
+ * PROBITY_CONTROL=1.
  */
 #ifndef PROBITY_SPOOL_CONTROL_PAGE_H
 #define PROBITY_SPOOL_CONTROL_PAGE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.c: reads the words of a chunk, computes the full tick and CPU time of each, and packs them.
- * Records are in order unless a signal handler probed inside a probe, so the first pass packs while
- * it reads; only a chunk in which time goes backwards is read again, sorted and packed. Pure
+ * drain.c: reads the words of a chunk, computes the full tick and CPU time of each, and packs the
+ * records. They are in order unless a signal handler probed inside a probe, so the first pass packs
+ * while it reads; only a chunk in which time goes backwards is read again, sorted and packed. Pure
  * functions on memory; all input is untrusted.
  */
 #include "spool/drain.h"
@@ -18,12 +18,12 @@ enum {
     EVENT_HEAD_WORDS = 3    /* head, tick, kind and length */
 };
 
-/* The position in the chunk. The hot loop keeps it in registers, so its address is passed only to
+/* A position in the chunk. The hot loop keeps it in registers, so its address is passed only to
  * functions that are inlined. */
 struct walk {
     const struct probity_drain_input *input;
     const uint64_t *at, *end;
-    uint64_t tick;  /* of the previous record */
+    uint64_t tick;  /* that of the previous record */
     uint64_t off;   /* ticks off the CPU since base, modulo 2^64 */
     uint32_t zeros; /* zero words since the last record: holes if another record follows */
     uint32_t holes;
@@ -31,7 +31,7 @@ struct walk {
 
 /* One record. */
 struct step {
-    uint64_t tick, code;  /* code: of the stream; 0 for an event */
+    uint64_t tick, code;  /* code: that of the stream; 0 for an event */
     const uint64_t *head; /* its words end at the position */
 };
 
@@ -41,7 +41,7 @@ static inline uint64_t load_word(const uint64_t *word)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* The tick nearest to `near` that has the head's 40 bits. */
+/* Returns the tick nearest to `near` that has the head's 40 bits. */
 static inline uint64_t full_tick(uint64_t word, uint64_t near)
 {
     int64_t delta = (int64_t)((word & ~PROBITY_WORD_CODE_MASK) - (near << PROBITY_WORD_CODE_BITS));
@@ -57,7 +57,8 @@ static void take_cpu_record(struct walk *walk, uint64_t tick, uint64_t cpu_ns)
     walk->off = tick - input->base_tick - on;
 }
 
-/* Words of the record with this head at walk->at; 0 if no writer produces it. */
+/* Returns the size in words of the record with this head at walk->at; 0 if no writer produces
+ * it. */
 static inline uint32_t words_of(const struct walk *walk, uint64_t head)
 {
     uint32_t words = (uint32_t)(head >> 4) & 255;
@@ -65,8 +66,8 @@ static inline uint32_t words_of(const struct walk *walk, uint64_t head)
     return words <= walk->end - walk->at ? words : 0;
 }
 
-/* A long record at walk->at that is not an event. Returns 1 with a step, 0 if there is nothing to
- * output, -1 to stop. */
+/* Reads a long record at walk->at that is not an event. Returns 1 with a step, 0 if there is
+ * nothing to output, -1 to stop. */
 static __attribute__((noinline)) int step_long(struct walk *walk, uint64_t head,
                                                struct step *ret_step)
 {
@@ -97,7 +98,7 @@ static __attribute__((noinline)) int step_long(struct walk *walk, uint64_t head,
     return 0;
 }
 
-/* step_long() on copies, so that the position stays in registers. */
+/* Calls step_long() with copies, so that the position stays in registers. */
 static inline int step_rare(struct walk *walk, uint64_t head, struct step *ret_step)
 {
     struct walk moved = *walk;
@@ -109,7 +110,7 @@ static inline int step_rare(struct walk *walk, uint64_t head, struct step *ret_s
     return found;
 }
 
-/* Whether walk->at is an event with this head; if so, it becomes the step. */
+/* Returns whether walk->at is an event with this head; if so, it becomes the step. */
 static inline int step_event(struct walk *walk, uint64_t head, struct step *ret_step)
 {
     uint32_t words = words_of(walk, head);
@@ -197,7 +198,7 @@ static struct probity_packer pack_off(struct packing *packing, struct probity_pa
     return probity_pack_cpu(packer, change);
 }
 
-/* Copies words as bytes, without reading past their end; a small number without a loop. */
+/* Copies words as bytes, without reading past their end; a few words without a loop. */
 static inline void copy_words(uint8_t *to, const uint64_t *from, const uint64_t *end)
 {
     size_t words = (size_t)(end - from);
@@ -212,7 +213,7 @@ static inline void copy_words(uint8_t *to, const uint64_t *from, const uint64_t 
         memcpy(to, from, 8);
 }
 
-/* Size of an event's payload, whose words end at `end`. */
+/* Returns the size of an event's payload, whose words end at `end`. */
 static inline size_t payload_bytes(const uint64_t *event, const uint64_t *end)
 {
     uint64_t room = (uint64_t)(end - (event + EVENT_HEAD_WORDS)) * 8;
@@ -222,7 +223,7 @@ static inline size_t payload_bytes(const uint64_t *event, const uint64_t *end)
     return length < room ? length : room;
 }
 
-/* Ids of the usual form pack to a third of their bytes. */
+/* Packs an event whose ids have the usual form: to a third of their bytes. */
 static __attribute__((noinline)) struct probity_packer
 pack_hit_with(struct packing *packing, struct probity_packer packer, uint64_t tick,
               const uint64_t *event, const uint64_t *end)
@@ -254,7 +255,7 @@ pack_event(struct packing *packing, struct probity_packer *packer, uint64_t tick
     }
     size_t length = payload_bytes(event, end);
     probity_pack_event_head(packer, tick, kind != 0 ? kind : UINT16_MAX, length);
-    /* Copies whole words: the record has them, and there is room for more. */
+    /* Copies whole words: the record consists of them, and there is room for more. */
     copy_words(packer->at, event + EVENT_HEAD_WORDS, end);
     packer->at += length;
 }
@@ -281,8 +282,8 @@ static int is_before(const struct probity_drain_entry *left,
     return left->tick != right->tick ? left->tick < right->tick : left->word < right->word;
 }
 
-/* Shellsort, because most entries are in order. Does not allocate memory, unlike qsort(): the
- * program's malloc() may be locked by a thread that waits for the writer. */
+/* Shellsort, because most entries are in order. Allocates no memory, unlike qsort(): a thread that
+ * waits for the writer may hold the lock of the program's malloc(). */
 static void sort(struct probity_drain_entry *entries, uint32_t count)
 {
     uint32_t gap = 1;
@@ -301,7 +302,7 @@ static void sort(struct probity_drain_entry *entries, uint32_t count)
     }
 }
 
-/* The slow path, if time goes backwards: collects, sorts, packs. */
+/* The slow path, for time that goes backwards: collects, sorts, packs. */
 static struct probity_packer pack_sorted(struct packing *packing, struct walk *walk,
                                          struct probity_drain_scratch *scratch)
 {
@@ -379,7 +380,8 @@ static int walk_to_first(struct walk *walk, struct step *ret_step)
     return 0;
 }
 
-/* Not counting zero words at the end, which may still become records. */
+/* Returns the number of words before the position, without zero words at the end, which may still
+ * become records. */
 static uint32_t words_walked(const struct walk *walk)
 {
     probity_assert(walk->at <= walk->end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.h: the consumer's half of the spool: turns the words of one chunk into one DATA block. Used
+ * drain.h: the consumer's side of the spool: turns the words of one chunk into one DATA block. Used
  * by the writer thread, by `recover`, and by the reader of a live or dead spool, so that a record
  * is decoded in the same way however it was saved. No I/O; accepts any bytes.
  */
@@ -14,7 +14,7 @@
 /* A chunk for a consumer: a copy of its header's fields, and its words. */
 struct probity_drain_input {
     const uint64_t *words; /* the owner may store to them concurrently: each is loaded once */
-    uint32_t end;          /* number of words to scan, at most */
+    uint32_t end;          /* maximum number of words to scan */
     uint32_t first;        /* earlier words are in the trace: read for times, not output */
     uint32_t thread, tid;
     uint64_t chunk;        /* serial */
@@ -34,7 +34,7 @@ struct probity_drain_output {
 
 enum { PROBITY_DRAIN_RECORD_BYTES = 51 }; /* the maximum size of one encoded word */
 
-/* Maximum size of a block of `words` words. */
+/* Returns the maximum size of a block of `words` words. */
 static inline size_t probity_drain_room(uint32_t words)
 {
     return PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES +
@@ -54,8 +54,8 @@ struct probity_drain_entry {
     uint32_t word, words; /* event: index of its head, and count */
 };
 
-/* Packs a sealed DATA block (serial as given) into block, which has probity_drain_room(end - first)
- * bytes. */
+/* Packs a sealed DATA block, with the given serial, into block, which has probity_drain_room(end -
+ * first) bytes. */
 void probity_drain_chunk(const struct probity_drain_input *input,
                          struct probity_drain_scratch *scratch, uint64_t block_serial,
                          uint8_t *block, struct probity_drain_output *ret_output);
@@ -63,7 +63,7 @@ void probity_drain_chunk(const struct probity_drain_input *input,
 /* What the words of a full chunk contain, as determined without draining it. */
 enum probity_drain_found {
     PROBITY_DRAIN_PLAIN,    /* records that declare nothing */
-    PROBITY_DRAIN_DECLARES, /* some do */
+    PROBITY_DRAIN_DECLARES, /* some of them declare something */
     PROBITY_DRAIN_HOLE      /* a probe may still be in progress */
 };
 enum probity_drain_found probity_drain_look(const uint64_t *words, uint32_t end);

@@ -66,17 +66,17 @@ struct probity_spool_header {
     struct probity_spool_anchor anchor[PROBITY_SPOOL_ANCHORS];
     uint32_t failed, failed_errno;
     uint64_t failed_tick;
-    uint64_t level_request; /* src/spool/control.h */
+    uint64_t level_request; /* see src/spool/control.h */
     uint32_t level_answered, levels;
     uint64_t watermark;   /* older records are in the trace, before `committed` */
-    uint64_t followed_ns; /* until this CLOCK_MONOTONIC time a reader follows */
+    uint64_t followed_ns; /* until this CLOCK_MONOTONIC time, a reader follows the trace */
     uint32_t wake;        /* futex of the writer thread: counts pending work */
     uint32_t writer;      /* an enum probity_spool_writer */
     uint64_t trace_device, trace_inode; /* the trace's file; both 0: an older writer */
-    /* EXTERNAL only: doc/spool.md, "An external drainer". */
+    /* Only EXTERNAL: doc/spool.md, "An external drainer". */
     uint32_t beat, freed, end_reason, flush_asked, flush_done;
     uint32_t end_asked; /* not 0: `probity detach` requests the end of the recording */
-    uint64_t complete_from; /* of a ring: later records are complete (doc/triggers.md, "Had") */
+    uint64_t complete_from; /* only a ring: later records are complete (doc/triggers.md, "Had") */
     uint32_t change_asked, change_taken; /* serials of struct probity_spool_change */
 };
 
@@ -94,24 +94,25 @@ _Static_assert(offsetof(struct probity_spool_header, beat) == 552, "doc/spool.md
 _Static_assert(offsetof(struct probity_spool_header, change_asked) == 584, "doc/spool.md");
 _Static_assert(sizeof(struct probity_spool_header) == 592, "doc/spool.md");
 
-/* After the header in segment 0: path of the trace, and the program. Only for lists of spools; not
- * part of the struct above, which is copied to small stacks. */
+/* Follows the header in segment 0: path of the trace, and the program. Only for lists of spools;
+ * not part of the struct above, which is copied to small stacks. */
 enum { PROBITY_SPOOL_ORIGIN_OFFSET = 640 };
 
 struct probity_spool_origin {
-    uint32_t trace_path_bytes; /* of the full path, which is truncated if too long; 0: unknown */
+    uint32_t trace_path_bytes; /* size of the full path, which may be truncated; 0: unknown */
     uint32_t reserved;
     char program[64];      /* padded with zeros */
     char trace_path[1336]; /* padded with zeros */
 };
 
-/* After it: settings that a tool asks to change while the program records, and the answer. */
+/* Follows that: settings that a tool requests to change while the program records, and the
+ * reply. */
 enum { PROBITY_SPOOL_CHANGE_OFFSET = 2048, PROBITY_SPOOL_CHANGE_TEXT = 2040 };
 
 struct probity_spool_change {
     int32_t result; /* 0, or an enum probity_error; stored by the program */
     uint32_t reserved;
-    char text[PROBITY_SPOOL_CHANGE_TEXT]; /* ends with a zero: the request, then the answer */
+    char text[PROBITY_SPOOL_CHANGE_TEXT]; /* zero-terminated: the request, then the reply */
 };
 
 _Static_assert(PROBITY_SPOOL_ORIGIN_OFFSET + sizeof(struct probity_spool_origin) ==
@@ -125,23 +126,23 @@ struct probity_chunk_header {
     uint32_t state, thread, tid, used;
     uint64_t serial, base_tick, cpu_ns;
     uint32_t drained, flags;
-    uint32_t set, threads; /* of a chunk of cells */
+    uint32_t set, threads; /* only for a chunk of cells */
     uint64_t handed_over;  /* tick at which it became full: no record is newer; 0: unknown */
 };
 
 _Static_assert(sizeof(struct probity_chunk_header) == 64, "doc/spool.md");
 _Static_assert(offsetof(struct probity_chunk_header, drained) == 40, "doc/spool.md");
 
-/* Whether a chunk has this number of words: a power of two, because its size is a bit in the
- * addresses of its words. */
+/* Returns whether a chunk may have this number of words: a power of two, because its size is a bit
+ * in the addresses of its words. */
 static inline int probity_chunk_words_is_valid(uint32_t chunk_words)
 {
     return chunk_words >= PROBITY_CHUNK_WORDS_MIN && chunk_words <= PROBITY_CHUNK_WORDS_MAX &&
            (chunk_words & (chunk_words - 1)) == 0;
 }
 
-/* Whether a header of this process is valid, as it must be at any time. Another process's is
- * untrusted: see src/spool/attach.c. */
+/* Returns whether a header of this process is valid, as it must be at any time. A header of another
+ * process is untrusted: see src/spool/attach.c. */
 static inline int probity_chunk_is_valid(const struct probity_chunk_header *header,
                                          uint32_t chunk_words)
 {

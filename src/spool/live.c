@@ -17,14 +17,14 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     struct probity_pool *pool = &live->pool;
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
     /* A hit that was moved to this chunk because of a reading of the CPU clock precedes the reading
-     * by less than a gap: the thread was on the CPU throughout. */
+     * by less than a gap: the thread was on the CPU in between. */
     uint64_t before = slot->relocations & 1 ? slot->hot.gap_ticks : 0;
     uint64_t before_ns = probity_ns_of_ticks(before, probity_live_rate(live));
 
     probity_assert(probity_pool_chunk_is_valid(pool, chunk));
     probity_assert(__atomic_load_n(&header->state, __ATOMIC_RELAXED) == PROBITY_CHUNK_FREE);
     /* Release: a reader that sees a zero below, or a field, no longer sees the chunk's old state;
-     * pairs with the acquire in probity_attach_chunk_stands. Free on x86. */
+     * pairs with the acquire in probity_attach_chunk_stands. Costs nothing on x86. */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     /* Readers treat zero words as empty; this also brings the chunk into this core's cache. */
     memset(probity_pool_words(pool, chunk), 0, (size_t)pool->chunk_words * 8);
@@ -116,12 +116,12 @@ void probity_live_anchor(struct probity_live *live, uint64_t tick)
     uint64_t span = newest - live->first.ticks, age_min = live->anchor_ticks_min;
 
     /* The first estimate of the rate spans less than a millisecond. Until anchors are far apart,
-     * each should be ten times as far from the first as the previous one. */
+     * each should be ten times as far from the first one as the previous anchor. */
     if (span < age_min / 10)
         age_min = span > age_min / 1000 ? 9 * span : age_min / 100;
     if ((int64_t)(tick - newest) < (int64_t)age_min)
         return;
-    /* Only one thread adds an anchor; the others use it, as it is recent. */
+    /* Only one thread adds an anchor; others use it, since it is recent. */
     if (__atomic_exchange_n(&live->anchor_busy, 1, __ATOMIC_ACQUIRE) != 0)
         return;
     anchor_take(live, &moment);

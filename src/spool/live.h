@@ -17,15 +17,15 @@ struct probity_thread_gaps {
     uint8_t usual_log2; /* log2 of the longest gap among them, in ticks */
 };
 
-/* State of one thread. Owned by the thread; the writer reads cursor, chunk, in_use and tid. */
+/* State of one thread. Owned by that thread; the writer reads cursor, chunk, in_use and tid. */
 struct probity_thread_state {
     struct probity_thread
         hot; /* for the inline probe; valid_bit is 0 if it must not be used */
     uint32_t chunk;            /* PROBITY_POOL_NONE: none */
-    uint16_t in_use;           /* 0: free; stored last when a thread takes the slot */
+    uint16_t in_use;           /* 0: free; stored last when a thread takes the state */
     uint16_t releasing;        /* 1: its chunk is being handed to the writer */
     uint32_t thread, tid;
-    uint32_t session;          /* the recording of this process to which the slot belongs */
+    uint32_t session;          /* the recording of this process to which the state belongs */
     uint32_t relocations;      /* odd while a hit is stored outside its reserved words */
     uint64_t relocating_tick;  /* tick of that hit */
     struct probity_clock_cpu reading; /* last reading of the CPU clock; probity_clock_cpu_copy() */
@@ -41,26 +41,26 @@ _Static_assert(sizeof(struct probity_thread_state) == 128,
                "two cache lines, no sharing between threads");
 
 struct probity_live {
-    struct probity_spool_header *header; /* of segment 0 */
+    struct probity_spool_header *header; /* that of segment 0 */
     /* PROBITY_LIMIT_THREADS of them; unused ones cost nothing */
     struct probity_thread_state *slot;
-    uint32_t slots;                      /* upper bound of those in use */
-    uint32_t slots_lock; /* to take or free a slot; hold with signals blocked */
+    uint32_t slots;                      /* upper bound of the number in use */
+    uint32_t slots_lock; /* to take or free a state; hold with signals blocked */
     uint32_t pid, clock;
     uint32_t mode; /* an enum probity_mode; changed by the writer thread */
     uint32_t anchor_busy; /* 1: a thread is adding one */
     uint32_t failed; /* enum probity_error: the trace is not writable, recording has ended */
-    uint64_t anchor_tick; /* of the newest anchor */
+    uint64_t anchor_tick; /* tick of the newest anchor */
     uint64_t ring_ticks;   /* window of a ring; 0: as much as its memory holds */
     uint64_t anchor_ticks_min; /* minimum ticks between two; less at the beginning of a recording */
     struct probity_clock_moment first;
     struct probity_pool pool;
-    void *memory; /* for the writer's buffers, if they fit; or NULL. Remains for all recordings. */
+    void *memory; /* for the writer's buffers, if they fit; or NULL. Kept for all recordings. */
     size_t memory_bytes;
 };
 
-/* Whether the state of a thread is valid, as it must be between two steps of its owner: its chunk
- * belongs to the pool, and the valid bit is 0 or the chunk's size. */
+/* Returns whether the state of a thread is valid, as it must be between two steps of its owner: its
+ * chunk belongs to the pool, and the valid bit is 0 or the chunk's size. */
 static inline int probity_thread_state_is_valid(const struct probity_live *live,
                                                 const struct probity_thread_state *slot)
 {
@@ -75,9 +75,9 @@ static inline int probity_thread_state_is_valid(const struct probity_live *live,
 void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
                                 const struct probity_thread_state *slot, int cpu_known);
 
-/* Hands over the slot's chunk, of which `used` words are in use; the slot then has none. Called by
- * the owner with signals blocked, or by any thread once the owner is dead or excluded. Returns the
- * number of full chunks. */
+/* Hands over the thread's chunk, of which `used` words are in use; the thread then has none. Called
+ * by the owner with signals blocked, or by any thread once the owner is dead or excluded. Returns
+ * the number of full chunks. */
 uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_thread_state *slot);
 
 static inline int probity_live_mode(const struct probity_live *live)
@@ -85,7 +85,7 @@ static inline int probity_live_mode(const struct probity_live *live)
     return (int)__atomic_load_n(&live->mode, __ATOMIC_RELAXED);
 }
 
-/* Newest estimate of the rate: ns per tick × 2^32. */
+/* Returns the newest estimate of the rate: ns per tick × 2^32. */
 static inline uint64_t probity_live_rate(const struct probity_live *live)
 {
     return __atomic_load_n(&live->header->rate, __ATOMIC_RELAXED);
@@ -102,8 +102,8 @@ void probity_live_anchor(struct probity_live *live, uint64_t tick);
 /* Adds an anchor unconditionally. Writer only. */
 void probity_live_anchor_now(struct probity_live *live, struct probity_clock_moment *ret_moment);
 
-/* Number of full chunks at which the writer is woken, at least 1: a quarter of all, or for a ring,
- * those above three quarters. */
+/* Returns the number of full chunks at which the writer is woken, at least 1: a quarter of all, or
+ * for a ring, those above three quarters. */
 static inline uint32_t probity_live_chunks_to_wake(const struct probity_live *live)
 {
     uint32_t total = probity_pool_total(&live->pool);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * place.c: the directories that may contain the spool of a trace, in search order. A trace is
- * untrusted data: the spool that it names is tried last, and only in a directory that only the
- * caller's user can write to.
+ * untrusted: the spool that it names is tried last, and only in a directory to which only the
+ * caller's user can write.
  */
 #include "spool/place.h"
 
@@ -27,7 +27,7 @@ void probity_place_default(uint32_t user, char *ret_path, size_t room)
         ret_path[0] = 0;
 }
 
-/* Takes over the descriptor, and closes it if the directory is unsuitable. */
+/* Takes ownership of the descriptor, and closes it if the directory is unsuitable. */
 static int check_directory(int directory, uint32_t owner)
 {
     struct stat status;
@@ -47,7 +47,7 @@ int probity_place_open_directory(const char *path, uint32_t owner)
     return check_directory(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), owner);
 }
 
-/* Takes the next part of a path, "" at its end. Returns whether it fits and does not lead
+/* Takes the next part of a path, or "" at its end. Returns whether it fits and does not lead
  * upwards. */
 static int take_part(const char **path, char ret_part[NAME_MAX + 1])
 {
@@ -116,7 +116,7 @@ int probity_place_make(int directory, const char *path, uint32_t owner, const ch
     return 1;
 }
 
-/* Tries a directory that only this user, or the trace's, can write to. */
+/* Tries a directory to which only this user, or the trace's owner, can write. */
 static int try_directory(const struct probity_place_query *query, const char *path, uint32_t owner,
                          struct probity_place *ret_place)
 {
@@ -150,7 +150,7 @@ static int try_default(const struct probity_place_query *query, uint32_t user,
     return try_directory(query, path, user, ret_place);
 }
 
-/* Tries the trace's directory. Others may be able to write to it, so only files of the trace's
+/* Tries the trace's directory. Other users may be able to write to it, so only files of the trace's
  * owner are accepted. */
 static int try_beside(const struct probity_place_query *query, struct probity_place *ret_place)
 {
@@ -165,8 +165,8 @@ static int try_beside(const struct probity_place_query *query, struct probity_pl
     return probity_place_make(directory, "the trace's directory", query->owner, stem, ret_place);
 }
 
-/* Tries the directory named in the trace, because the program may have used a different one than
- * the caller. */
+/* Tries the directory named in the trace, because the program may have used a different one from
+ * the caller's. */
 static int try_named(const struct probity_place_query *query, struct probity_place *ret_place)
 {
     char path[PATH_MAX], stem[sizeof ret_place->stem];

@@ -17,7 +17,7 @@ struct probity_place {
     char *text;     /* path of segment 0, only for messages; malloc'ed */
 };
 
-/* Facts about a trace whose spool is searched for. */
+/* Facts about the trace whose spool is searched for. */
 struct probity_place_query {
     const uint8_t *session;
     uint32_t owner;      /* user id of the trace's file */
@@ -26,12 +26,12 @@ struct probity_place_query {
     size_t named_length;
 };
 
-/* "/dev/shm/probity-USER", the default directory for spools of a user's programs. */
+/* Writes "/dev/shm/probity-USER", the default directory for spools of a user's programs. */
 void probity_place_default(uint32_t user, char *ret_path, size_t room);
 
-/* Opens a spool directory for reading. It must be a directory, not a link, of this owner, not
- * writable by others. Returns a descriptor; PROBITY_ERROR_OPEN (errno set), or PROBITY_ERROR_STATE
- * if it is another user's or writable by others. */
+/* Opens a spool directory for reading. It must be a directory, not a link; owned by this user; and
+ * not writable by others. Returns a descriptor; PROBITY_ERROR_OPEN (errno set), or
+ * PROBITY_ERROR_STATE if it is another user's or writable by others. */
 int probity_place_open_directory(const char *path, uint32_t owner);
 
 /* Opens place number *step, from 0, of those that may contain the spool; increments *step. Returns
@@ -39,13 +39,13 @@ int probity_place_open_directory(const char *path, uint32_t owner);
 int probity_place_next(const struct probity_place_query *query, unsigned *step,
                        struct probity_place *ret_place);
 
-/* Makes a place for the files STEM.N of a directory; takes over the descriptor. path is for
- * messages. Returns 1, or PROBITY_ERROR_MEMORY (the descriptor is closed). */
+/* Makes a place for the files STEM.N of a directory, and takes ownership of the descriptor. path is
+ * for messages. Returns 1, or PROBITY_ERROR_MEMORY (the descriptor is closed). */
 int probity_place_make(int directory, const char *path, uint32_t owner, const char *stem,
                        struct probity_place *ret_place);
 
-/* Whether a name in a spool directory is that of a segment 0, SESSION.0; stores its stem. 1 or
- * 0. */
+/* Returns 1 if a name in a spool directory is that of a segment 0, SESSION.0, and stores its stem;
+ * else 0. */
 int probity_place_stem(const char *name, char ret_stem[48]);
 
 /* Opens a segment: a regular file of the place's owner, not writable by others. Returns a
@@ -53,8 +53,8 @@ int probity_place_stem(const char *name, char ret_stem[48]);
 int probity_place_open(const struct probity_place *place, uint32_t number, int writable,
                        size_t *ret_bytes);
 
-/* Removes a segment if its name still refers to the open file. Returns 0, even if the name is gone;
- * or -1 with errno, ESTALE if the name refers to another file. */
+/* Removes a segment if its name still refers to the open file. Returns 0, even if the name no
+ * longer exists; or -1 with errno: ESTALE if the name refers to another file. */
 int probity_place_remove(const struct probity_place *place, uint32_t number, int file);
 
 void probity_place_close(struct probity_place *place);

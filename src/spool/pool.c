@@ -39,7 +39,7 @@ static uint32_t pop(struct probity_pool *pool, uint64_t *list)
     while ((uint32_t)old != 0) {
         uint32_t chunk = (uint32_t)old - 1;
         probity_assert(probity_pool_chunk_is_valid(pool, chunk));
-        /* May be stale if another thread took the chunk first; the exchange then fails. */
+        /* May be stale if another thread took the chunk first; then the exchange fails. */
         uint32_t next = __atomic_load_n(&probity_pool_private(pool, chunk)->next, __ATOMIC_RELAXED);
         if (__atomic_compare_exchange_n(list, &old, head_with(old, next), 1, __ATOMIC_ACQUIRE,
                                         __ATOMIC_ACQUIRE))
@@ -86,7 +86,7 @@ int probity_pool_add(struct probity_pool *pool, void *segment, uint32_t present)
     __atomic_store_n(&pool->total, (number + 1) * count, __ATOMIC_RELAXED);
     probity_assert(probity_pool_is_valid(pool));
     probity_os_unlock(&pool->extend_lock);
-    /* The lowest chunk is on top: a program with few threads uses few chunks, which stay in
+    /* The lowest chunk is on top: a program with few threads uses few chunks, which stay in the
      * cache. */
     for (uint32_t i = 0; i + 1 < present; i++)
         chunk[i].next = number * count + i + 1;
@@ -146,7 +146,8 @@ uint32_t probity_pool_hand_over(struct probity_pool *pool, uint32_t chunk)
 {
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
 
-    probity_assert(header->used <= pool->chunk_words); /* a drainer's field may have any value */
+    /* A field of this process; those of a drainer may have any value. */
+    probity_assert(header->used <= pool->chunk_words);
     probity_os_memory_give(header);
     /* Release: publishes `used` and all words. Pairs with the reader's and the writer's acquire of
      * state. */
@@ -204,14 +205,14 @@ void probity_pool_free(struct probity_pool *pool, uint32_t chunk)
     __atomic_sub_fetch(&pool->full_chunks, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&pool->free_chunks, 1, __ATOMIC_RELAXED);
     push(pool, &pool->free_list, chunk, chunk);
-    /* Sequentially consistent with the waiter's pair of accesses (waiters, then freed): one of the
-     * two sees the other's. */
+    /* Sequentially consistent with the waiter's two accesses (waiters, then freed): one of the two
+     * sees the other's. */
     __atomic_add_fetch(&pool->freed, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pool->waiters, __ATOMIC_SEQ_CST) != 0)
         probity_os_wake(&pool->freed, 1);
 }
 
-/* Puts a chunk back into the list so that the oldest remains last. */
+/* Puts a list of chunks back, so that the oldest remains last. */
 static void push_back(struct probity_pool *pool, uint32_t chunk)
 {
     while (chunk != PROBITY_POOL_NONE) {

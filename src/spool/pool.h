@@ -7,8 +7,8 @@
  *       ▲                                                                         │
  *       └──────────────────────────────────writer─────────────────────────────────┘
  *
- * Threads take and hand over; only the holder of the drain lock (the writer) frees. Lock-free: one
- * stack per direction, with a tag against ABA. Any thread, with signals blocked.
+ * Threads take and hand over; only the holder of the draining lock (the writer) frees. Lock-free:
+ * one stack per direction, with a tag against ABA. Any thread, with signals blocked.
  */
 #ifndef PROBITY_SPOOL_POOL_H
 #define PROBITY_SPOOL_POOL_H
@@ -21,10 +21,10 @@
 
 /* Per-chunk state private to the process. */
 struct probity_pool_chunk {
-    uint32_t next;        /* in a list */
-    uint32_t is_pinned;   /* 1: the writer has yet to write it to a dump */
+    uint32_t next;        /* next chunk of its list */
+    uint32_t is_pinned;   /* 1: the writer has not written it to a dump yet */
     uint32_t is_held;     /* 1: the watermark is already past the rest of its records */
-    uint64_t waits_since; /* tick since which the writer waits for a hole; 0: it does not */
+    uint64_t waits_since; /* tick at which the writer began to wait for a hole; 0: it does not */
     /* What src/writer/watch.c has read of the chunk with this serial: number of words, last
      * tick. */
     uint64_t watched_serial, watched_tick;
@@ -32,16 +32,16 @@ struct probity_pool_chunk {
     uint64_t stuck_tick; /* when reading first stopped before the word `stuck` - 1 */
     uint32_t watched, stuck;
     struct probity_pool_watched { /* the last hit that was read */
-        uint64_t conditions; /* on blocks that it begins */
+        uint64_t conditions; /* on spans that it begins */
         uint64_t tick, object;
-        uint32_t role; /* of doc/trace-format.md */
+        uint32_t role; /* as in doc/trace-format.md */
     } watched_hit;
 };
 
 struct probity_pool_segment {
     void *at;
     struct probity_pool_chunk *chunk;
-    uint32_t present; /* number of first chunks whose pages exist; under extend_lock */
+    uint32_t present; /* number of chunks with pages: the first ones; under extend_lock */
 };
 
 struct probity_pool {
@@ -78,47 +78,47 @@ uint32_t probity_pool_take(struct probity_pool *pool);
  * number of full chunks. */
 uint32_t probity_pool_hand_over(struct probity_pool *pool, uint32_t chunk);
 
-/* Takes all full chunks, oldest first, linked by `next`; NONE if there are none. */
+/* Takes all full chunks, oldest first, linked by `next`; PROBITY_POOL_NONE if there are none. */
 uint32_t probity_pool_collect(struct probity_pool *pool);
 
 /* With an external drainer: frees the full chunks whose state the drainer has set to free. Returns
  * their number. */
 uint32_t probity_pool_reclaim(struct probity_pool *pool);
 
-/* Frees the oldest full chunk that may_go accepts. Returns 1 or 0. One caller at a time. */
+/* Frees the oldest full chunk for which may_go returns 1. Returns 1 or 0. One caller at a time. */
 int probity_pool_forget(struct probity_pool *pool,
                         int (*may_go)(struct probity_pool *pool, uint32_t chunk));
 
 /* Counts a full chunk with a hole as open while the writer waits for the hole (since `tick`),
- * because draining does not free it. Otherwise threads would wait for this chunk, and the writer
+ * because draining does not free the chunk. Otherwise threads would wait for it, and the writer
  * would not sleep. */
 void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick);
 
 /* Frees a drained chunk and wakes waiters. */
 void probity_pool_free(struct probity_pool *pool, uint32_t chunk);
 
-/* Number of chunks, with or without pages. Relaxed: a thread may add a segment at any time, and a
- * stale count only delays a decision. */
+/* Returns the number of chunks, with or without pages. Relaxed: a thread may add a segment at any
+ * time, and a stale count only delays a decision. */
 static inline uint32_t probity_pool_total(const struct probity_pool *pool)
 {
     return __atomic_load_n(&pool->total, __ATOMIC_RELAXED);
 }
 
-/* Whether threads may soon have to add pages themselves. */
+/* Returns whether threads may soon have to add pages themselves. */
 static inline int probity_pool_is_low(const struct probity_pool *pool)
 {
     return __atomic_load_n(&pool->free_chunks, __ATOMIC_RELAXED) == 0 &&
            __atomic_load_n(&pool->present, __ATOMIC_RELAXED) < probity_pool_total(pool);
 }
 
-/* Whether this is the number of one of its chunks, in a mapped segment. */
+/* Returns whether this is the number of a chunk of the pool, in a mapped segment. */
 static inline int probity_pool_chunk_is_valid(const struct probity_pool *pool, uint32_t chunk)
 {
     return chunk / pool->chunks_per_segment < __atomic_load_n(&pool->segments, __ATOMIC_ACQUIRE);
 }
 
-/* Whether the number of chunks with pages is the sum over all segments. Call with extend_lock
- * held. */
+/* Returns whether the number of chunks with pages is the sum over all segments. Call with
+ * extend_lock held. */
 int probity_pool_is_valid(const struct probity_pool *pool);
 
 static inline struct probity_chunk_header *probity_pool_header(const struct probity_pool *pool,
@@ -141,8 +141,8 @@ static inline struct probity_pool_chunk *probity_pool_private(const struct probi
     return &pool->segment[chunk / pool->chunks_per_segment].chunk[chunk % pool->chunks_per_segment];
 }
 
-/* Atomic: a thread that lost the race for a chunk may still read its old link; its exchange then
- * fails. */
+/* Atomic: a thread that lost the race for a chunk may still read the chunk's old link; then its
+ * exchange fails. */
 static inline void probity_pool_link(struct probity_pool *pool, uint32_t chunk, uint32_t next)
 {
     __atomic_store_n(&probity_pool_private(pool, chunk)->next, next, __ATOMIC_RELAXED);

@@ -23,7 +23,7 @@
 #include "base/temporary.h"
 #include "probity.h"
 
-/* Replaces the path by the one that the kernel reports for the directory, without symbolic links;
+/* Replaces the path with the one that the kernel reports for the directory, without symbolic links;
  * keeps it if the kernel reports none. Returns whether it fits and is reachable. */
 static int resolve(int directory, char *path, size_t room)
 {
@@ -46,7 +46,7 @@ int probity_segment_directory(const char *wanted, char *ret_directory, size_t ro
 
     probity_assert(room > 1);
     int is_fitting = length > 0 && (size_t)length < room;
-    /* Usually it exists; mkdir() would lock the directory above, which all processes share. */
+    /* Usually it exists; mkdir() would lock the parent directory, which all processes share. */
     for (int i = 0; i < 2 && is_fitting && directory < 0; i++) {
         if (i == 0 || mkdir(ret_directory, 0700) == 0 || errno == EEXIST)
             directory = open(ret_directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -79,7 +79,8 @@ int probity_segment_fits_limit(uint64_t bytes)
            limit.rlim_cur >= bytes;
 }
 
-/* The call is interrupted if the program is stopped or frozen, even with all signals blocked. */
+/* Retries: the call is interrupted if the program is stopped or frozen, even with all signals
+ * blocked. */
 static int allocate_range(int descriptor, size_t offset, size_t bytes)
 {
     enum { TRIES = 1000 };
@@ -106,7 +107,7 @@ static int allocate(int descriptor, uint32_t chunks, uint32_t words)
     return result;
 }
 
-/* Interrupted like the call above. */
+/* Retries like the function above. */
 static int set_size(int descriptor, size_t bytes)
 {
     enum { TRIES = 1000 };
@@ -160,8 +161,8 @@ static char *map_held(int descriptor, size_t bytes, size_t window, uint32_t *ret
     return at;
 }
 
-/* Number of chunks that have pages from the start: one, unless chunks are small. A page takes 2 µs
- * and more, and most processes fill no chunk. */
+/* Returns the number of chunks that have pages from the start: one, unless chunks are small. A page
+ * takes 2 µs and more, and most processes fill no chunk. */
 static uint32_t first_chunks(uint32_t chunks, uint32_t words)
 {
     enum { FIRST_BYTES = 32 << 10 };
@@ -214,8 +215,8 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
     probity_assert(header->chunks > 0 && probity_chunk_words_is_valid(header->chunk_words));
     if (!probity_segment_fits_limit(bytes))
         return PROBITY_ERROR_LIMIT;
-    /* Without a name if possible: until the trace records the name, the file could not be found. If
-     * it cannot get a name then, another one takes its place. */
+    /* Without a name, if possible: until the trace records the name, the file could not be found.
+     * If the file cannot be named then, another one takes its place. */
     int descriptor = probity_temporary_unnamed_only(AT_FDCWD, path, 0600);
     int is_unnamed = descriptor >= 0;
     if (!is_unnamed)
@@ -253,7 +254,7 @@ void probity_segment_describe(void *segment, const char *program, const char *tr
     origin->trace_path_bytes = (uint32_t)path_bytes;
 }
 
-/* Replaces the unnamed file by a named one, at the same address: it contains no words yet. */
+/* Replaces the unnamed file with a named one, at the same address: it contains no words yet. */
 static int replace_unnamed(const char *path, void *segment, uint32_t present)
 {
     const struct probity_spool_header *header = segment;
@@ -298,7 +299,7 @@ int probity_segment_name(int unnamed, const char *path, void *segment, uint32_t 
 
     if (unnamed < 0)
         return 0;
-    /* A filter of system calls or paths may forbid just links. */
+    /* A filter of system calls or paths may forbid only links. */
     if (probity_temporary_link(unnamed, AT_FDCWD, path) != 0)
         result = replace_unnamed(path, segment, present);
     close(unnamed);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * usage.c: adds up the sizes of the files in a directory. Runs in the traced program when recording
- * starts, possibly in a signal handler: hence no opendir(), which allocates memory.
+ * starts, possibly in a signal handler, and therefore does not use opendir(), which allocates
+ * memory.
  */
 #include "spool/usage.h"
 
@@ -17,7 +18,7 @@
 #include "probity.h"
 
 struct sum {
-    uint64_t bytes, measured, others; /* the latter two count files */
+    uint64_t bytes, measured, others; /* the last two are numbers of files */
 };
 
 /* Adds the entries that getdents64() returned. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake.h: the block with which another process starts a recording in this one (doc/attach.md). It
- * is in the memory of each program that has the library; a tool finds it by a note in the mapped
- * file, and writes to it through /proc/PID/mem. Layout for both halves.
+ * wake.h: the block through which another process starts a recording in this one (doc/attach.md).
+ * It is in the memory of each program that has the library; a tool finds it by a note in the mapped
+ * file, and writes to it through /proc/PID/mem. This is the layout for both sides.
  */
 #ifndef PROBITY_SPOOL_WAKE_H
 #define PROBITY_SPOOL_WAKE_H
@@ -18,14 +18,14 @@ enum {
     PROBITY_WAKE_TEXT_BYTES = 8192
 };
 
-/* Results besides those of enum probity_error, which are negative: what the request requires and
+/* Results besides those of enum probity_error, which are negative: what the request requires but
  * the program does not have. */
 enum {
     PROBITY_WAKE_NO_FUNCTIONS = 1, /* libprobity-functions */
     PROBITY_WAKE_NO_CALLS = 2,     /* libprobity-calls */
     PROBITY_WAKE_NO_PATCHING = 3,  /* code that can be changed; the errno is in the upper bits */
     PROBITY_WAKE_FORKED = 4,       /* code that it may change: its parent had threads */
-    PROBITY_WAKE_CHANGING = 5,     /* a moment without a fork, or another thread changing code */
+    PROBITY_WAKE_CHANGING = 5,     /* a moment when nothing forks or changes code */
     PROBITY_WAKE_ENDED = 6,        /* a recording: the program has ended it in the meantime */
     PROBITY_WAKE_NO_SOURCES = 7,   /* debugging information, for `file` rules */
     PROBITY_WAKE_LATE = 8,         /* no thread in a slow path of the last recording */
@@ -41,9 +41,9 @@ struct probity_wake {
     uint64_t text;          /* address of PROBITY_WAKE_TEXT_BYTES: "NAME=VALUE", each with a zero */
     uint64_t until_ns;      /* from the tool: CLOCK_MONOTONIC until which probes look for it */
     uint32_t requested;     /* serial of the last request; stored last by the tool */
-    uint32_t taken;         /* serial of the last request that the library has answered */
-    int32_t result;         /* of it: 0, an enum probity_error, or one of the above */
-    uint32_t pid;           /* of the process that answered */
+    uint32_t taken;         /* serial of the last request with a reply from the library */
+    int32_t result;         /* of that request: 0, an enum probity_error, or one of the above */
+    uint32_t pid;           /* of the process that replied */
 };
 
 _Static_assert(offsetof(struct probity_wake, active) == 16, "doc/attach.md");
@@ -51,8 +51,8 @@ _Static_assert(offsetof(struct probity_wake, until_ns) == 40, "doc/attach.md");
 _Static_assert(offsetof(struct probity_wake, requested) == 48, "doc/attach.md");
 _Static_assert(sizeof(struct probity_wake) == 64, "doc/attach.md");
 
-/* Whether a request is pending. The serial of a withdrawn request is older than that of the last
- * answer. */
+/* Returns whether a request is pending. The serial of a withdrawn request is older than that of the
+ * last reply. */
 static inline int probity_wake_is_requested(const struct probity_wake *wake)
 {
     /* Acquire: pairs with the tool's order of writes, the text before the serial. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sqlite.c: see sqlite.h.
+ * sqlite.c: loads SQLite's functions.
  */
 #include "store/sqlite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sqlite.h: the functions of SQLite that are used, loaded at their first use (base/library.h).
+ * sqlite.h: the functions of SQLite that the tool calls, loaded on first use (base/library.h).
  */
 #ifndef PROBITY_STORE_SQLITE_H
 #define PROBITY_STORE_SQLITE_H
@@ -35,7 +35,7 @@ struct probity_sqlite {
 
 extern struct probity_sqlite probity_sqlite;
 
-/* Call before any other function, as probity_library_load(). */
+/* Call before any other function of SQLite. Returns the same as probity_library_load(). */
 int probity_sqlite_load(void);
 
 #define sqlite3_bind_blob probity_sqlite.sqlite3_bind_blob

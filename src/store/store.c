@@ -15,7 +15,7 @@
 
 enum {
     APPLICATION = 0x50726274, /* "Prbt" */
-    ROW_BYTES_MAX = 4 << 20, /* texts of traces have at most 64 KiB, and a block's name has four */
+    ROW_BYTES_MAX = 4 << 20, /* a block's name has four texts of up to 64 KiB each */
     BUSY_MS = 10000 /* a change takes milliseconds; a process that holds the lock longer is stuck */
 };
 
@@ -81,9 +81,10 @@ const char *probity_store_warning(const struct probity_store *store)
 /* ---- The file ----------------------------------------------------------------------------------
  */
 
-/* A journal may name a super-journal, for a change of several databases; SQLite opens and deletes
- * that, whatever file it is. A history is never part of such a change. Opening a device or a pipe,
- * to which a link may lead, has effects. */
+/* Opens a file, except in cases that are unsafe. A journal may name a super-journal, for a change
+ * of several databases; SQLite opens and deletes the file that is named, whatever it is. A history
+ * is never part of such a change. Opening a device or a pipe, which a link may refer to, has side
+ * effects. */
 static int open_checked(sqlite3_vfs *files, const char *path, sqlite3_file *ret_file, int flags,
                         int *ret_flags)
 {
@@ -190,7 +191,8 @@ static int set_version(struct probity_store *store)
     return probity_store_run(store, text);
 }
 
-/* Existing rows stay as they are, so this is fast even in a large history. */
+/* Adds the tables for requests. Existing rows do not change, so this is fast even in a large
+ * history. */
 static int add_requests(struct probity_store *store)
 {
     int error = probity_store_run(store, "ALTER TABLE run ADD COLUMN " REQUESTS_COLUMN);
@@ -251,8 +253,8 @@ int probity_store_open(const char *path, int is_for_writing, struct probity_stor
 {
     int error = make_store(path, ret_store);
 
-    /* Opens it for writing first, because only a process with write access can roll back a
-     * change that a killed one left unfinished. SQLite falls back to reading if the file is not
+    /* Opens it for writing first, because only a process with write access can roll back a change
+     * that a killed process left unfinished. SQLite falls back to reading if the file is not
      * writable. */
     if (error == 0)
         error = open_file(*ret_store, SQLITE_OPEN_READWRITE);

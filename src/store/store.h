@@ -13,11 +13,11 @@ struct probity_store;
 
 /* A run in the history. */
 struct probity_store_entry {
-    uint64_t number;   /* never reused */
-    char id[20];       /* replaces the number if the run is not in a history; or "" */
+    uint64_t number;   /* never assigned to another run */
+    char id[20];       /* used in place of the number if the run is not in a history; or "" */
     uint64_t added_ns; /* CLOCK_REALTIME */
     uint64_t counts[PROBITY_COMPARE_KINDS]; /* number of its items; UINT64_MAX: unknown */
-    struct probity_compare_run run; /* its path is that of the trace when it was added */
+    struct probity_compare_run run; /* its path is the trace's path when it was added */
 };
 
 /* Selects runs. */
@@ -28,14 +28,14 @@ struct probity_store_choice {
 
 enum probity_store_put {
     PROBITY_STORE_ADDED,
-    PROBITY_STORE_UPDATED, /* it existed and was replaced */
-    PROBITY_STORE_KEPT     /* it existed and is complete; this copy is neither complete nor
-                              longer */
+    PROBITY_STORE_UPDATED, /* the run existed and was replaced */
+    PROBITY_STORE_KEPT     /* the existing run is complete; this copy is neither complete nor
+                            * longer */
 };
 
-/* Create a history, or open one for reading or writing. One of version 1, which has no requests, is
- * converted by create, and when a run is put into it. On failure *ret_store can be queried for the
- * reason and must be closed; NULL: out of memory. Return 0 or an error. */
+/* Create a history, or open one for reading or writing. A history of version 1, which has no
+ * requests, is converted by create, and when a run is put into it. Return 0 or an error. After an
+ * error *ret_store can be queried for the reason and must be closed; NULL: out of memory. */
 int probity_store_create(const char *path, struct probity_store **ret_store);
 int probity_store_open(const char *path, int is_for_writing, struct probity_store **ret_store);
 
@@ -48,14 +48,14 @@ const char *probity_store_warning(const struct probity_store *store);
 /* Whether create or put has converted the history since it was opened. */
 int probity_store_is_converted(const struct probity_store *store);
 
-/* Adds a run, or replaces the one of the same session. label NULL: that of the existing run, or for
- * a new run its own. ret_number: the run's. Returns 0 or an error. */
+/* Adds a run, or replaces the run of the same session. label NULL: that of the existing run or, for
+ * a new run, its own label. ret_number: that of the run. Returns 0 or an error. */
 int probity_store_put(struct probity_store *store, const struct probity_compare_run *run,
                       const char *label, uint64_t *ret_number, enum probity_store_put *ret_how);
 
 /* Calls `take` for each selected run, in order of their starts, without its items. `take` returns 0
  * to continue; any other value stops the iteration and is returned. It may load the run, and may
- * take it over if it leaves an empty one. */
+ * take ownership of it if it leaves an empty one. */
 typedef int probity_store_take(void *context, struct probity_store_entry *entry);
 int probity_store_each(struct probity_store *store, const struct probity_store_choice *choice,
                        probity_store_take *take, void *context);
@@ -64,7 +64,7 @@ int probity_store_each(struct probity_store *store, const struct probity_store_c
 int probity_store_load(struct probity_store *store, uint64_t number,
                        struct probity_compare_run *run);
 
-/* Removes the selected runs; ret_count: their number. Returns 0 or an error. */
+/* Removes the selected runs; ret_count: how many. Returns 0 or an error. */
 int probity_store_remove(struct probity_store *store, const struct probity_store_choice *choice,
                          uint64_t *ret_count);
 

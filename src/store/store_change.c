@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_change.c: statements, their failures, and changes of a history. SQLite may report a failure
- * after a change has taken effect, if the lock cannot be released or the directory cannot be
- * synchronized. So the state is read again after a failed commit.
+ * store_change.c: executes statements and changes of a history, and handles their failures. SQLite
+ * may report a failure after a change has taken effect, if the lock cannot be released or the
+ * directory cannot be synchronized. So the state is read again after a failed commit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +83,8 @@ int probity_store_number(struct probity_store *store, const char *sql, int64_t *
 /* ---- Changes -----------------------------------------------------------------------------------
  */
 
-/* A checksum of the version and the rows of runs. Every change alters it: a run that is added again
- * gets another time. 0: no tables yet. */
+/* Computes a checksum of the version and the rows of runs. Every change alters it: a run that is
+ * added again gets a new time. 0: no tables yet. */
 static int state_of(struct probity_store *store, uint32_t *ret_state)
 {
     sqlite3_stmt *statement;
@@ -115,12 +115,12 @@ static int state_of(struct probity_store *store, uint32_t *ret_state)
 
 static void undo(struct probity_store *store)
 {
-    /* The failure may have ended the transaction already. */
+    /* the failure may already have ended the transaction */
     if (!sqlite3_get_autocommit(store->database))
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* A file that is not a database fails here instead of later. */
+/* Begins a change. If the file is not a database, this fails here instead of later. */
 int probity_store_begin(struct probity_store *store)
 {
     int error = probity_store_run(store, "BEGIN IMMEDIATE");
@@ -133,8 +133,8 @@ int probity_store_begin(struct probity_store *store)
     return error;
 }
 
-/* A change is committed by removing the journal: while it exists, the next process that opens the
- * file rolls the change back, even if that was refused here. */
+/* Whether there is a journal. A change is committed by removing the journal: while it exists, the
+ * next process that opens the file rolls the change back, even if the rollback failed here. */
 static int has_journal(const struct probity_store *store)
 {
     struct stat status;
@@ -146,7 +146,7 @@ static int has_journal(const struct probity_store *store)
     return is_there;
 }
 
-/* To be called after a failed commit. wanted: the state that the change should have produced. */
+/* Call after a failed commit. wanted: the state that the change should have produced. */
 static int look_again(struct probity_store *store, uint32_t wanted)
 {
     int system = sqlite3_system_errno(store->database), error = PROBITY_ERROR_WRITE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_runs.c: converts runs to rows and back. Texts are bytes of traced programs and are restored
- * unchanged.
+ * store_runs.c: converts runs to rows and back. Texts are bytes from traced programs and are
+ * restored unchanged.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,9 +44,9 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* ret_number: 0 if there is no run of this session. ret_is_better: the existing run is complete,
- * whereas this copy is incomplete and has no more records. A complete run may have fewer records
- * than an incomplete one if the program was still running. */
+/* Finds the run of a session. ret_number: 0 if there is none. ret_is_better: the existing run is
+ * complete, whereas this copy is incomplete and has no more records. A complete run may have fewer
+ * records than an incomplete one if the program was still running. */
 static int find_session(struct probity_store *store, const struct probity_compare_run *run,
                         uint64_t *ret_number, int *ret_is_better)
 {
@@ -68,7 +68,8 @@ static int find_session(struct probity_store *store, const struct probity_compar
     return error;
 }
 
-/* number 0: a new run. label NULL: the run's, or the existing one. */
+/* Writes the row of a run. number 0: a new run. label NULL: the label of the existing run or, for a
+ * new run, its own. */
 static int put_run(struct probity_store *store, const struct probity_compare_run *run,
                    const char *label, uint64_t number)
 {
@@ -118,7 +119,7 @@ static int put_environment(struct probity_store *store, const struct probity_com
     return error;
 }
 
-/* SQLite stores NaN as NULL. */
+/* Binds the values of an item. SQLite stores NaN as NULL. */
 static void bind_item(sqlite3_stmt *statement, const struct probity_compare_item *item)
 {
     enum { FIRST_VALUE = 10 };
@@ -270,13 +271,14 @@ int probity_store_remove(struct probity_store *store, const struct probity_store
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* Whether a text is missing for lack of memory. */
+/* Whether a text is missing because memory ran out. */
 static int is_out_of_memory(sqlite3_stmt *statement)
 {
     return sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM;
 }
 
-/* malloc'ed; "" for NULL, which a valid file does not contain. NULL if out of memory. */
+/* Returns a text, malloc'ed; "" for NULL, which a valid file does not contain; NULL if out of
+ * memory. */
 static char *text_at(sqlite3_stmt *statement, int column)
 {
     const char *text = (const char *)sqlite3_column_text(statement, column);
@@ -286,7 +288,7 @@ static char *text_at(sqlite3_stmt *statement, int column)
     return strdup(text != NULL ? text : "");
 }
 
-/* Takes a row of the table. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes a row of table `environment`. Returns 0 or PROBITY_ERROR_MEMORY. */
 static int take_environment(sqlite3_stmt *statement, char **environment)
 {
     const char *what = (const char *)sqlite3_column_text(statement, 0);

@@ -15,21 +15,21 @@ enum { PROBITY_STORE_VERSION = 2, PROBITY_STORE_WITHOUT_REQUESTS = 1 };
 struct probity_store {
     sqlite3 *database;
     char *path;
-    struct sqlite3_vfs files; /* registered if it has a name */
+    struct sqlite3_vfs files; /* registered if the name is not NULL */
     char files_name[32];
-    int version;       /* of the file */
-    int is_converting; /* by the change in progress */
+    int version;       /* version of the file */
+    int is_converting; /* the current change converts the history */
     int is_converted;
     char why[1024];
     int is_warned;   /* `why` describes a failure after a change that took effect nevertheless */
     uint32_t before; /* state of the history when the change began */
 };
 
-/* Describes the last failure. Returns its error code. */
+/* Stores a description of the last failure. Returns its error code. */
 int probity_store_fail(struct probity_store *store);
 int probity_store_fail_with(struct probity_store *store, int error, const char *text);
 
-/* Runs statements without a result, or one that returns one number. Return 0 or an error. */
+/* Run statements without a result, or a statement that returns one number. Return 0 or an error. */
 int probity_store_run(struct probity_store *store, const char *sql);
 int probity_store_number(struct probity_store *store, const char *sql, int64_t *ret_number);
 

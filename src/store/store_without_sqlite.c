@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_without_sqlite.c: replaces reading the history if the tool is built with
- * -DPROBITY_WITHOUT_SQLITE: none can be opened.
+ * store_without_sqlite.c: replaces the functions of store.h if the tool is built with
+ * -DPROBITY_WITHOUT_SQLITE: no history can be opened.
  */
 #include "store/store.h"
 
@@ -23,7 +23,7 @@ const char *probity_store_why(const struct probity_store *store)
     return "this build cannot read the history of runs (requires SQLite)";
 }
 
-/* Without a history, these are never called. */
+/* Never called, since there is no history. */
 
 int probity_store_each(struct probity_store *store, const struct probity_store_choice *choice,
                        probity_store_take *take, void *context)

@@ -18,7 +18,7 @@ struct file {
     char *path, *build_id;
     struct symbols_elf_file elf;
     Dwfl_Module *module; /* NULL: not used */
-    int has_places;      /* of its instructions */
+    int has_places;      /* whether its instructions have places */
     uint64_t bias;       /* libdwfl's address minus the address as linked */
     struct file *next;
 };
@@ -45,7 +45,7 @@ struct symbols_addresses *symbols_addresses_open(void (*no_memory)(void))
 {
     struct symbols_addresses *addresses = calloc(1, sizeof *addresses);
 
-    /* Otherwise libdwfl would ask servers for missing files. */
+    /* Otherwise libdwfl would request missing files from servers. */
     unsetenv("DEBUGINFOD_URLS");
     if (addresses != NULL)
         addresses->no_memory = no_memory;
@@ -122,7 +122,7 @@ static struct file *file_of(struct symbols_addresses *addresses, const char *pat
 /* ---- Places ------------------------------------------------------------------------------------
  */
 
-/* Relative to the compilation directory, as passed to the compiler. */
+/* Path relative to the compilation directory, as passed to the compiler. */
 static const char *relative(Dwarf_Die *unit, const char *path)
 {
     Dwarf_Attribute attribute;
@@ -137,8 +137,8 @@ static const char *relative(Dwarf_Die *unit, const char *path)
     return strncmp(path, "./", 2) == 0 ? path + 2 : path;
 }
 
-/* The compilation unit of an address; gcc writes an index of them (.debug_aranges), clang does
- * not. */
+/* Finds the compilation unit of an address; gcc writes an index of units (.debug_aranges), clang
+ * does not. */
 static Dwarf_Die *find_unit(Dwfl_Module *module, GElf_Addr at, Dwarf_Addr *ret_bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, at, ret_bias);
@@ -151,7 +151,7 @@ static Dwarf_Die *find_unit(Dwfl_Module *module, GElf_Addr at, Dwarf_Addr *ret_b
     return NULL;
 }
 
-/* A name without its version; C++ names are made readable. malloc'ed. */
+/* Returns a name without its version, and C++ names demangled. malloc'ed. */
 static char *readable(const char *symbol)
 {
     size_t bytes = strcspn(symbol, "@");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments.c: see arguments.h. A function is found by its symbol, as the library finds it. At its
- * entry, arguments are in the places that the ABI prescribes, unless the compiler has changed the
- * function: then only those are described that DWARF places in a register at that point.
+ * arguments.c: see arguments.h. A function is found by its symbol, as in the library. At its entry,
+ * arguments are in the places that the ABI prescribes, unless the compiler has changed the
+ * function: then only arguments that DWARF places in a register at that point are described.
  */
 #include "symbols/arguments.h"
 
@@ -41,17 +41,18 @@ uint8_t *symbols_arguments_bytes(const struct symbols_arguments *arguments, size
 
 /* The place of a parameter at the entry of its function, according to DWARF. */
 enum location {
-    LOCATION_NONE,     /* nowhere: it may have been optimized away */
+    LOCATION_NONE,     /* none: it may have been optimized away */
     LOCATION_REGISTER, /* in a register, at least its first part */
-    LOCATION_MEMORY    /* on the stack, or in the frame, which does not exist yet */
+    LOCATION_MEMORY    /* on the stack, or in the frame, which does not yet exist */
 };
 
-/* Registers of arguments by their numbers in DWARF. */
+/* Argument registers by their numbers in DWARF. */
 struct machine {
     uint16_t elf;
     uint8_t generals, general[8], first_vector;
     uint8_t sled_bytes;
-    uint8_t nops_max; /* of patchable entries, which gcc 12 leaves out of DWARF's functions */
+    uint8_t nops_max; /* maximum number of nops in patchable entries, which gcc 12 leaves out of
+                       * DWARF's functions */
 };
 enum { VECTORS = 8 };
 
@@ -95,7 +96,7 @@ static enum location locate(Dwarf_Die *parameter, Dwarf_Addr entry, const struct
         return LOCATION_REGISTER;
     if (operation == DW_OP_regx && place_of_register(machine, operations[0].number, ret_place))
         return LOCATION_REGISTER;
-    /* A bool is some bits of a register. */
+    /* A bool is only some of the bits of a register. */
     if (operation >= DW_OP_breg0 && operation <= DW_OP_breg31 && operations[0].number == 0 &&
         operations[count - 1].atom == DW_OP_stack_value &&
         place_of_register(machine, operation - DW_OP_breg0, ret_place))
@@ -125,10 +126,10 @@ struct subject {
     Dwarf_Addr entry;
     const struct machine *machine;
     const char *symbol;
-    int is_local; /* its symbol */
+    int is_local; /* its symbol is local */
     struct parameter parameters[PARAMETERS_MAX];
     size_t count;
-    int is_changed; /* by the compiler */
+    int is_changed; /* changed by the compiler */
 };
 
 /* "name.constprop.0" is a different function from "name"; "name.lto_priv.0" is the same. */
@@ -198,7 +199,7 @@ static void pass_all(struct subject *subject, const struct symbols_passing *resu
 {
     struct symbols_taken taken = {.machine = subject->machine->elf};
 
-    /* The caller passes the address where a large result goes. */
+    /* The caller passes the address of a large result. */
     if (symbols_address_is_argument(taken.machine) &&
         (result->how == SYMBOLS_PASSED_IN_MEMORY || result->how == SYMBOLS_PASSED_BY_ADDRESS))
         taken.general = 1;
@@ -208,7 +209,8 @@ static void pass_all(struct subject *subject, const struct symbols_passing *resu
             symbols_pass_argument(&subject->parameters[i].type, &taken);
 }
 
-/* Whether DWARF contradicts the ABI, or might: compilers remove parameters of local functions. */
+/* Whether DWARF contradicts the ABI, or may do so: compilers remove parameters of local
+ * functions. */
 static int is_changed(const struct subject *subject)
 {
     Dwarf_Die die = subject->die;
@@ -229,7 +231,7 @@ static int is_changed(const struct subject *subject)
     return 0;
 }
 
-/* For such a function, only numbers are known that DWARF places entirely in a register. */
+/* In such a function, only numbers that DWARF places entirely in a register are known. */
 static void trust_locations(struct parameter *parameter)
 {
     enum { WORD = 8 };
@@ -301,7 +303,7 @@ struct adding {
     size_t count, room;
 };
 
-/* NULL: not an executable or shared library for this machine. */
+/* Returns NULL if it is not an executable or shared library for this machine. */
 static const struct machine *machine_of(const struct symbols_object *object, GElf_Addr *ret_bias)
 {
     GElf_Ehdr head;
@@ -397,7 +399,7 @@ static struct probity_arguments_function *new_function(struct adding *adding)
     return &adding->functions[adding->count++];
 }
 
-/* Whether DWARF has the function; sets where it begins there. */
+/* Whether DWARF has the function; sets the start of its code there. */
 static int find_function(struct adding *adding, uint64_t bytes, struct subject *subject)
 {
     enum { NOP_BYTES = 4 };
@@ -467,7 +469,8 @@ static int compare_functions(const void *left, const void *right)
     return a->first_value < b->first_value ? -1 : a->first_value > b->first_value;
 }
 
-/* Of several symbols at one address, the one with the most values is used; without any, none. */
+/* Of several symbols at one address, uses the one with the most values; if none has values, uses
+ * none. */
 static uint32_t keep_functions(struct adding *adding)
 {
     uint32_t kept = 0;
@@ -483,7 +486,7 @@ static uint32_t keep_functions(struct adding *adding)
     return kept;
 }
 
-/* Stores the identity of the file that the library checks: the build id, or the file's status. */
+/* Stores the identity of the file, which the library checks: the build id, or the file's status. */
 static void identify(const struct adding *adding, struct probity_arguments_object *object)
 {
     const unsigned char *bits;
@@ -531,7 +534,7 @@ void symbols_arguments_add(struct symbols_arguments *arguments, const char *path
     GElf_Addr bias;
 
     *ret_found = (struct symbols_found){0};
-    unsetenv("DEBUGINFOD_URLS"); /* otherwise libdwfl would ask servers for missing files */
+    unsetenv("DEBUGINFOD_URLS"); /* otherwise libdwfl would request missing files from servers */
     adding.object = symbols_object_open(path);
     if (adding.object == NULL) {
         arguments->description.is_short = 1;

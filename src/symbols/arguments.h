@@ -12,29 +12,29 @@
 
 struct symbols_arguments;
 
-/* Selects functions by rules as in probity-functions(7); NULL: none. is_any: also functions of a
- * file that does not seem to have hooks. */
+/* Selects functions by rules in the syntax of probity-functions(7); NULL: none. is_any: also
+ * selects functions of a file that does not seem to have hooks. */
 struct symbols_wanted {
     const char *arguments, *results;
     int is_any;
 };
 
 struct symbols_found {
-    uint32_t functions;      /* that match */
-    uint32_t described;      /* those of them that DWARF describes and that have values */
-    uint32_t undescribed;    /* those without DWARF */
-    int is_unused;           /* there is DWARF that may not be used (elf_file.h) */
+    uint32_t functions;      /* functions that match */
+    uint32_t described;      /* matching functions that DWARF describes and that have values */
+    uint32_t undescribed;    /* matching functions without DWARF */
+    int is_unused;           /* the file has DWARF that may not be used (elf_file.h) */
     int is_readable;         /* 0: not an executable or shared library of this machine */
 };
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 struct symbols_arguments *symbols_arguments_new(void);
 
 /* Adds the functions of one file. */
 void symbols_arguments_add(struct symbols_arguments *arguments, const char *path,
                            const struct symbols_wanted *wanted, struct symbols_found *ret_found);
 
-/* malloc'ed; NULL if out of memory or there are too many functions. */
+/* malloc'ed; NULL if out of memory or if there are too many functions. */
 uint8_t *symbols_arguments_bytes(const struct symbols_arguments *arguments, size_t *ret_bytes);
 
 void symbols_arguments_release(struct symbols_arguments *arguments);

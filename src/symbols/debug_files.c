@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * debug_files.c: see debug_files.h. The paths are those that elfutils would try.
+ * debug_files.c: see debug_files.h. Tries the same paths as elfutils.
  */
 #include "symbols/debug_files.h"
 
@@ -32,7 +32,7 @@ static void note_others(struct symbols_debug_files *files, const char *place)
     note(files, "others may write to '%s'", place);
 }
 
-/* The caller's own group may write: many systems create everything so. */
+/* The caller's own group may write: on many systems, this is the default for new files. */
 static int is_ours(const struct stat *status)
 {
     mode_t others = status->st_gid == getegid() ? S_IWOTH : S_IWOTH | S_IWGRP;
@@ -41,7 +41,7 @@ static int is_ours(const struct stat *status)
            (status->st_mode & others) == 0;
 }
 
-/* Removes the last name of an absolute path. */
+/* Removes the last component of an absolute path. */
 static void to_directory(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -49,7 +49,7 @@ static void to_directory(char *path)
     slash[slash == path] = '\0';
 }
 
-/* Whether a file and its directory are ours; path: its own, without links. */
+/* Whether a file and its directory may be used; path: that of the file, without links. */
 static int is_file_ours(struct symbols_debug_files *files, const struct stat *of_file,
                         const char *path)
 {
@@ -68,8 +68,8 @@ static int is_file_ours(struct symbols_debug_files *files, const struct stat *of
     return is && S_ISREG(of_file->st_mode) && is_ours(of_file);
 }
 
-/* Whether a file may be opened at this absolute path. If there is none, nobody else may be able to
- * create it, or a directory above it. */
+/* Whether a file at this absolute path may be opened. If it does not exist, nobody else may be able
+ * to create it, or a directory above it. */
 static int is_safe(struct symbols_debug_files *files, const char *path)
 {
     char rest[PATH_MAX], own[PATH_MAX];
@@ -83,7 +83,7 @@ static int is_safe(struct symbols_debug_files *files, const char *path)
     snprintf(rest, sizeof rest, "%s", path);
     for (; realpath(rest, own) == NULL; is_missing = 1) {
         if ((errno != ENOENT && errno != EACCES) || lstat(rest, &status) == 0) {
-            note(files, "'%s' is not a regular file", rest); /* as a link to nothing */
+            note(files, "'%s' is not a regular file", rest); /* a dangling link, for example */
             return 0;
         }
         to_directory(rest);
@@ -120,7 +120,7 @@ void symbols_debug_files_init(struct symbols_debug_files *files, const char *pat
 /* ---- Separate files ----------------------------------------------------------------------------
  */
 
-enum { PLACES = 3 }; /* where a file is looked for: these names are those of libdwfl's default */
+enum { PLACES = 3 }; /* places of a file: the names in libdwfl's default */
 
 /* Writes "" if the path is too long. */
 static void named_path(char ret_path[PATH_MAX], const char *directory, const char *name, int place)
@@ -133,7 +133,7 @@ static void named_path(char ret_path[PATH_MAX], const char *directory, const cha
         ret_path[0] = '\0';
 }
 
-/* Whether a file may be opened that one in this directory names. */
+/* Whether a file that is named in the file in this directory may be opened. */
 static int is_name_safe(struct symbols_debug_files *files, const char *directory, const char *name)
 {
     char path[PATH_MAX];
@@ -152,7 +152,7 @@ static int is_link_safe(struct symbols_debug_files *files, const char *file, con
     char directory[PATH_MAX], own[PATH_MAX], name[PATH_MAX + sizeof ".debug"];
 
     if (file[0] != '/' || strlen(file) >= sizeof directory || realpath(file, own) == NULL)
-        return 0; /* gone */
+        return 0; /* the file was deleted */
     snprintf(directory, sizeof directory, "%s", file);
     snprintf(name, sizeof name, "%s.debug", strrchr(file, '/') + 1);
     to_directory(directory);
@@ -161,7 +161,7 @@ static int is_link_safe(struct symbols_debug_files *files, const char *file, con
            is_name_safe(files, own, link != NULL ? link : name);
 }
 
-/* Whether there is a file that an untrusted one names. */
+/* Whether a file exists that an untrusted file names. */
 static int is_there(const char *file, const char *link)
 {
     char own[PATH_MAX], path[PATH_MAX];
@@ -178,7 +178,8 @@ static int is_there(const char *file, const char *link)
     return is;
 }
 
-/* Where a file is found by the build id of the module. Writes "" if it is not looked for. */
+/* Writes the path at which a file is found by the build id of the module, or "" if it is not looked
+ * for. */
 static void build_id_path(char ret_path[PATH_MAX], Dwfl_Module *module)
 {
     const unsigned char *id;
@@ -194,8 +195,8 @@ static void build_id_path(char ret_path[PATH_MAX], Dwfl_Module *module)
         ret_path[0] = '\0';
 }
 
-/* Only the ELF file itself may be untrusted: the files that it names were found here. A file that
- * is found by its build id is not named by anybody, but others may write to its directory. */
+/* Only the ELF file itself may be untrusted: the files that it names were found here. No file names
+ * a file that is found by its build id, but others may be able to write to its directory. */
 int symbols_debug_files_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
                              const char *file, const char *link, GElf_Word checksum,
                              char **ret_file)
@@ -222,7 +223,7 @@ int symbols_debug_files_find(Dwfl_Module *module, void **data, const char *name,
     files->is_refused |= found < 0 && link != NULL && is_there(file, link);
     if (!is_id_safe && lstat(path, &status) == 0) {
         files->is_refused = 1;
-        files->why[0] = '\0'; /* in place of why the ELF file itself is untrusted */
+        files->why[0] = '\0'; /* drops the reason why the ELF file itself is untrusted */
         is_safe(files, path);
     }
     return found;

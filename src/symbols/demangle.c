@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * demangle.c: the C++ library demangles, in a child process: a name of 200 bytes may expand to
- * gigabytes, and names come from untrusted traces. The child has limited memory and CPU time; if it
- * dies, the name is left unchanged, and a new child is started for the next name, up to a few
- * times. The library is loaded for the first name that needs it, so it is not required for building
- * the tool.
+ * demangle.c: demangles names with the C++ library, in a child process: a name of 200 bytes may
+ * expand to gigabytes, and names come from untrusted traces. The child has limited memory and CPU
+ * time. If it dies, the name is left unchanged, and a new child is started for the next name, up to
+ * a few times. The library is loaded for the first name that needs it, so it is not required for
+ * building the tool.
  */
 #include "symbols/symbols.h"
 
@@ -38,7 +38,7 @@ static void limit(void)
         _exit(1);
     fclose(file);
     memory.rlim_cur = memory.rlim_max = pages * (rlim_t)getpagesize() + MEMORY_BYTES;
-    /* Otherwise, too much CPU time would end the child with a core dump. */
+    /* Otherwise, the CPU time limit would end the child with a core dump. */
     if (setrlimit(RLIMIT_CORE, &core) != 0 || setrlimit(RLIMIT_AS, &memory) != 0 ||
         setrlimit(RLIMIT_CPU, &cpu) != 0)
         _exit(1);
@@ -74,7 +74,7 @@ static _Noreturn void serve(int channel)
  */
 
 static struct {
-    pid_t child, owner; /* owner: the process that started it, since the tool may fork */
+    pid_t child, owner; /* owner: the process that started the child, since the tool may fork */
     int channel, started;
 } server;
 
@@ -125,7 +125,7 @@ static char *ask_server(const char *symbol)
     return NULL;
 }
 
-/* The parenthesis that opens the list of parameters; NULL if there is none. */
+/* Finds the parenthesis that opens the list of parameters. Returns NULL if there is none. */
 static const char *find_parameters(const char *text)
 {
     const char *at = strrchr(text, ')');

@@ -44,7 +44,7 @@ static int open_elf(const char *path)
 
 static void begin(struct symbols_elf_file *file, int descriptor, const char *path)
 {
-    void **data; /* of the module */
+    void **data; /* data of the module */
 
     file->session = symbols_begin_offline();
     if (file->session != NULL)

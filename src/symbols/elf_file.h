@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * elf_file.h: opens a file with libdwfl. Its name and contents may be hostile; which of the files
- * that it names are opened is decided in debug_files.h.
+ * elf_file.h: opens a file with libdwfl. Its name and contents may be hostile; debug_files.h
+ * decides which of the files that it names are opened.
  */
 #ifndef PROBITY_SYMBOLS_ELF_FILE_H
 #define PROBITY_SYMBOLS_ELF_FILE_H
@@ -20,8 +20,8 @@ struct symbols_elf_file {
 void symbols_elf_file_open(const char *path, struct symbols_elf_file *ret_file);
 void symbols_elf_file_close(struct symbols_elf_file *file);
 
-/* The debugging information, or NULL if there is none that may be used. Then call no other function
- * that looks for some. To be called before any that does. */
+/* The debugging information, or NULL if there is none that may be used. Call this before any other
+ * function that looks for debugging information; if it returns NULL, call none of them. */
 Dwarf *symbols_elf_file_dwarf(struct symbols_elf_file *file);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * elfutils.h: the functions of libelf and libdw that are used, loaded at their first use
+ * elfutils.h: the functions of libelf and libdw that are used, loaded on first use
  * (base/library.h).
  */
 #ifndef PROBITY_SYMBOLS_ELFUTILS_H
@@ -34,9 +34,9 @@
     X(dwfl_standard_find_debuginfo)
 
 /* Begins a session that reads files, because the addresses of their program in memory are unknown.
- * The data of its modules must be a struct symbols_debug_files. Call it before any other function
- * of libdw. Returns NULL if the library cannot be loaded, after reporting it
- * (probity_library_load()), or out of memory. */
+ * The data of its modules must be a struct symbols_debug_files. Call before any other function of
+ * libdw. Returns NULL if out of memory or, after reporting it (probity_library_load()), if the
+ * library cannot be loaded. */
 Dwfl *symbols_begin_offline(void);
 
 #ifdef PROBITY_WITHOUT_DLOPEN
@@ -57,7 +57,8 @@ struct symbols_dwarf {
 extern struct symbols_elf symbols_elf;
 extern struct symbols_dwarf symbols_dwarf;
 
-/* Call before any function of libelf if there is no session, as probity_library_load(). */
+/* If there is no session, call before any function of libelf. Returns the same as
+ * probity_library_load(). */
 int symbols_elf_load(void);
 
 #define elf_begin symbols_elf.elf_begin

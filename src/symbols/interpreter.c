@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * interpreter.c: the dynamic linker that an executable requests. The file may be anything.
+ * interpreter.c: finds the dynamic linker that an executable requests. The file is untrusted.
  */
 #include "symbols/symbols.h"
 

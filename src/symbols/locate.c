@@ -72,7 +72,7 @@ static int is_named(Dwarf_Die *function, const char *symbol)
            (symbol[bytes] == '\0' || symbol[bytes] == '.');
 }
 
-/* Relative to the compilation directory, as passed to the compiler. */
+/* Path relative to the compilation directory, as passed to the compiler. */
 static const char *relative(Dwarf_Die *function, const char *path)
 {
     Dwarf_Attribute attribute;
@@ -89,7 +89,7 @@ static const char *relative(Dwarf_Die *function, const char *path)
     return strncmp(path, "./", 2) == 0 ? path + 2 : path;
 }
 
-/* DWARF has no line for a lambda, so that of its first instruction is used. Returns NULL if there
+/* DWARF has no line for a lambda, so uses the line of its first instruction. Returns NULL if there
  * is none. */
 static const char *place_of(Dwarf_Die *function, uint64_t address, int *ret_line)
 {
@@ -111,7 +111,7 @@ char *symbols_locate(const char *path, const char *symbol, uint64_t address, uin
     Dwarf_Die function;
     int line;
 
-    /* Otherwise libdwfl would ask servers for missing files. */
+    /* Otherwise libdwfl would request missing files from servers. */
     unsetenv("DEBUGINFOD_URLS");
     struct symbols_object *object = object_of(path);
     int is_there = object != NULL && symbols_object_at(object, address, &function);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * locate.h: source file and line of functions that a trace identifies by their addresses, from the
- * DWARF of the file that they were loaded from. Only the tool uses it.
+ * locate.h: finds the source file and line of functions that a trace identifies by their addresses,
+ * in the DWARF of the file from which they were loaded. Only the tool uses it.
  */
 #ifndef PROBITY_SYMBOLS_LOCATE_H
 #define PROBITY_SYMBOLS_LOCATE_H
@@ -12,9 +12,9 @@
  * returns, or is NULL, places are missing. */
 void symbols_locate_on_no_memory(void (*no_memory)(void));
 
-/* The source file as passed to the compiler, malloc'ed, and the line of the function's name.
- * Returns NULL if the object does not exist, has no debugging information, or has no function
- * with this symbol at this address, and so is not the file that was recorded. Objects stay open
+/* Returns the source file as passed to the compiler, malloc'ed, and sets the line of the function's
+ * name. Returns NULL if the object does not exist, has no debugging information, or has no function
+ * with this symbol at this address (it is then not the file that was recorded). Objects stay open
  * for later calls. One thread. For probity_functions_locate. */
 char *symbols_locate(const char *object, const char *symbol, uint64_t address, uint32_t *ret_line);
 

@@ -22,7 +22,7 @@ static int add_entry(struct symbols_object *object, const char *name, Dwarf_Off 
     return 0;
 }
 
-/* Definitions only; an inlined function has its name in one abstract instance. */
+/* Indexes only definitions; an inlined function has its name in one abstract instance. */
 static void index_unit(struct symbols_object *object, Dwarf_Die *unit)
 {
     Dwarf_Die child;
@@ -51,8 +51,8 @@ static int compare_entries(const void *left, const void *right)
 }
 
 /* Types have separate units, which contain no functions. Those of split units (.dwo) are not read:
- * libdw would look for the files with a blocking open, also in the directory of the compilation,
- * which others may meanwhile have created. */
+ * libdw would look for the files with a blocking open, even in the directory of the compilation,
+ * which others may have created meanwhile. */
 static void index_object(struct symbols_object *object)
 {
     Dwarf_CU *unit = NULL;
@@ -95,7 +95,7 @@ void symbols_object_close(struct symbols_object *object)
     free(object);
 }
 
-/* Compilers record paths as given on their command line: they may differ between trace and
+/* Compilers record paths as given on the command line, so they may differ between trace and
  * DWARF. */
 static const char *last_name(const char *path)
 {
@@ -104,7 +104,8 @@ static const char *last_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Where a function is declared. Since DWARF 5 file 0 is the unit's file; older libdw rejects it. */
+/* Returns the file in which a function is declared. Since DWARF 5, file 0 is the unit's file; older
+ * libdw rejects it. */
 const char *symbols_file_of(Dwarf_Die *function)
 {
     const char *path = dwarf_decl_file(function);
@@ -119,7 +120,7 @@ const char *symbols_file_of(Dwarf_Die *function)
     return path;
 }
 
-/* The first of the entries with this name. */
+/* Returns the first entry with this name. */
 static size_t first_entry(const struct symbols_object *object, const char *name)
 {
     size_t low = 0, high = object->count;
@@ -134,8 +135,8 @@ static size_t first_entry(const struct symbols_object *object, const char *name)
     return low;
 }
 
-/* The macro is below the first line of its function; the line distinguishes static functions of
- * one name in one file. */
+/* `line` is that of FN_FUNC, below the first line of the function; it distinguishes static
+ * functions with the same name in one file. */
 int symbols_object_find(const struct symbols_object *object, const char *name, const char *file,
                         int line, Dwarf_Die *ret_function)
 {
@@ -179,8 +180,8 @@ static int may_contain_functions(int tag)
            tag == DW_TAG_lexical_block || tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
 }
 
-/* A function that the compiler has split has no single range: it begins with the first. Returns
- * 0 if it has no code. */
+/* A function that the compiler has split has several ranges: it begins with the first. Returns 0 if
+ * it has no code. */
 static int begin_of(Dwarf_Die *function, Dwarf_Addr *ret_low)
 {
     Dwarf_Addr base, end;
@@ -189,8 +190,8 @@ static int begin_of(Dwarf_Die *function, Dwarf_Addr *ret_low)
            dwarf_ranges(function, 0, &base, ret_low, &end) > 0;
 }
 
-/* All functions that have code. Returns -1 if out of memory. *left: number of entries that may
- * still be visited, so that cyclic entries do not cause endless recursion. */
+/* Collects all functions that have code. Returns -1 if out of memory. *left: number of entries that
+ * may still be visited, so that cyclic entries do not cause endless recursion. */
 static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int depth,
                          size_t *left)
 {
@@ -225,7 +226,7 @@ static int compare_addresses(const void *left, const void *right)
     return order != 0 ? order : a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* In untrusted DWARF, scopes may be nested without end. */
+/* In untrusted DWARF, scopes may be nested to any depth. */
 static void index_addresses(struct symbols_object *object)
 {
     enum { DEPTH = 64, ENTRIES_MAX = 1 << 24 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * passing.c: see passing.h; the rules of x86-64. A type is classified 8 bytes at a time. Nothing is
- * guessed: anything that the ABI or DWARF does not determine is lost, and so is everything after
+ * passing.c: see passing.h; the rules for x86-64. A type is classified 8 bytes at a time. Nothing
+ * is guessed: a place that the ABI or DWARF does not determine is lost, and so are all places after
  * it.
  */
 #include "symbols/passing.h"
@@ -24,7 +24,7 @@ enum class {
     CLASS_LOST
 };
 
-/* steps: types that were looked at. In untrusted DWARF, a type may contain itself many times. */
+/* steps: number of types examined. In untrusted DWARF, a type may contain itself many times. */
 struct classes {
     enum class word[2];
     int steps;
@@ -57,7 +57,7 @@ static void classify_scalar(struct symbols_type *type, Dwarf_Word offset, struct
     } else if (symbols_is_named(type, "complex")) {
         merge(classes, offset, type->bytes == 2 * WORD ? CLASS_SSE : CLASS_LOST);
         merge(classes, offset + WORD, CLASS_SSE);
-    } else { /* __float128 is in one register of 16 bytes */
+    } else { /* __float128 uses one register of 16 bytes */
         merge(classes, offset, symbols_is_named(type, "long double") ? CLASS_X87 : CLASS_LOST);
         merge(classes, offset + WORD, CLASS_X87);
     }
@@ -82,7 +82,7 @@ static void classify_array(struct symbols_type *array, Dwarf_Word offset, int de
 }
 
 /* A bit-field counts as an integer in its 8 bytes; it never spans two units. Before version 5,
- * DWARF has the place of the integer that contains it. */
+ * DWARF has the place of the integer that contains the bit-field. */
 static void classify_bits(Dwarf_Die *member, Dwarf_Word offset, struct classes *classes)
 {
     Dwarf_Attribute attribute;
@@ -264,5 +264,5 @@ struct symbols_passing symbols_pass_result(const struct symbols_type *type, uint
 
 int symbols_address_is_argument(uint16_t machine)
 {
-    return machine != EM_AARCH64; /* there, x8 has it */
+    return machine != EM_AARCH64; /* there, x8 has the address */
 }

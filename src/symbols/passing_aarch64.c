@@ -10,7 +10,7 @@ enum { REGISTERS = 8, UNITS_MAX = SYMBOLS_PLACES_MAX, DEPTH_MAX = 16, STEPS_MAX 
 /* ---- Homogeneous aggregates --------------------------------------------------------------------
  */
 
-/* Of floating-point numbers of one size. steps: types that were looked at. */
+/* An aggregate of floating-point numbers of one size. steps: number of types examined. */
 struct homogeneous {
     Dwarf_Word bytes; /* of each number; 0: none yet */
     Dwarf_Word count;
@@ -41,7 +41,7 @@ static void add_elements(struct symbols_type *array, int depth, struct homogeneo
         add_type(&element, depth, found);
 }
 
-/* The members of a union have one place, so the largest counts. */
+/* The members of a union share one place, so only the largest counts. */
 static void add_members(struct symbols_type *type, int depth, struct homogeneous *found)
 {
     Dwarf_Word before = found->count, most = found->count;
@@ -80,7 +80,8 @@ static void add_type(struct symbols_type *type, int depth, struct homogeneous *f
         add_numbers(found, type->bytes, 1);
 }
 
-/* Number of its floating-point numbers, and their size; 0: it is not homogeneous. */
+/* Returns the number of floating-point numbers in the type, and their size; 0: it is not
+ * homogeneous. */
 static uint16_t homogeneous_of(const struct symbols_type *type, uint16_t *ret_bytes)
 {
     struct symbols_type copy = *type;
@@ -98,7 +99,7 @@ static uint16_t homogeneous_of(const struct symbols_type *type, uint16_t *ret_by
 /* ---- Places ------------------------------------------------------------------------------------
  */
 
-/* C.2: each number in one register. */
+/* C.2: each number is in one register. */
 static struct symbols_passing pass_in_vectors(uint16_t count, uint16_t bytes,
                                               struct symbols_taken *taken)
 {
@@ -133,7 +134,7 @@ static struct symbols_passing pass_address(struct symbols_taken *taken)
     return passing;
 }
 
-/* Integers, pointers, and structures of them, of at most 16 bytes. */
+/* Integers, pointers, and structures of at most 16 bytes made of them. */
 static struct symbols_passing pass_words(const struct symbols_type *type, Dwarf_Word alignment,
                                          struct symbols_taken *taken)
 {
@@ -147,7 +148,7 @@ static struct symbols_passing pass_words(const struct symbols_type *type, Dwarf_
     return symbols_pass_on_stack(type, alignment, taken);
 }
 
-/* The type of an argument or a result. count, bytes: of a homogeneous one. */
+/* The type of an argument or a result. count, bytes: those of a homogeneous aggregate. */
 struct kind {
     int is_lost, is_nothing, is_by_address;
     uint16_t count, bytes;
@@ -169,7 +170,7 @@ static struct kind kind_of(const struct symbols_type *type)
     kind.count = homogeneous_of(type, &kind.bytes);
     kind.alignment = symbols_alignment_of(type);
     kind.is_lost |= !kind.is_nothing && (kind.alignment == 0 || kind.alignment > 2 * WORD);
-    /* B.4: larger ones are copied, and the address of the copy is passed. */
+    /* B.4: larger objects are copied, and the address of the copy is passed. */
     kind.is_by_address = kind.count == 0 && type->bytes > 2 * WORD;
     return kind;
 }

@@ -21,7 +21,7 @@ static int flag(Dwarf_Die *die, unsigned attribute_name)
            dwarf_formflag(&attribute, &is_set) == 0 && is_set;
 }
 
-/* Whether a member function was defaulted where it is declared: then the compiler generates it. */
+/* Whether a member function is defaulted in its declaration: then the compiler generates it. */
 static int is_defaulted(Dwarf_Die *function)
 {
     Dwarf_Attribute attribute;
@@ -51,8 +51,8 @@ static int takes_own_class(Dwarf_Die *function, Dwarf_Die *class_die)
     return is_own;
 }
 
-/* The convention that a member function implies for its class: with a user-provided copy or
- * destructor, objects are passed by address. */
+/* Returns the convention that a member function implies for its class: with a user-provided copy
+ * constructor or destructor, objects are passed by address. */
 static enum symbols_convention convention_by(Dwarf_Die *function, Dwarf_Die *class_die)
 {
     const char *name = dwarf_diename(function);
@@ -67,7 +67,7 @@ static enum symbols_convention convention_by(Dwarf_Die *function, Dwarf_Die *cla
 
 static enum symbols_convention convention_of_class(Dwarf_Die *class_die, int depth, int *steps);
 
-/* A member or a base class. */
+/* A member or base class. */
 static enum symbols_convention convention_of_part(Dwarf_Die *part, int depth, int *steps)
 {
     const char *name = dwarf_diename(part);
@@ -86,8 +86,9 @@ static enum symbols_convention convention_of_part(Dwarf_Die *part, int depth, in
                                : SYMBOLS_BY_VALUE;
 }
 
-/* Itanium C++ ABI, 3.1.2.3: by address if copying or destroying the object is not trivial. clang
- * states this in DWARF 5; otherwise it follows from members and functions of the class. */
+/* Itanium C++ ABI, 3.1.2.3: an object is passed by address if copying or destroying it is not
+ * trivial. clang specifies this in DWARF 5; otherwise it follows from members and functions of the
+ * class. */
 static enum symbols_convention convention_of_class(Dwarf_Die *class_die, int depth, int *steps)
 {
     enum symbols_convention found = SYMBOLS_BY_VALUE;

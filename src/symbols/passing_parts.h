@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * passing_parts.h: shared by the rules of the processors in passing.c and passing_aarch64.c.
+ * passing_parts.h: shared by the rules for the processors in passing.c and passing_aarch64.c.
  */
 #ifndef PROBITY_SYMBOLS_PASSING_PARTS_H
 #define PROBITY_SYMBOLS_PASSING_PARTS_H

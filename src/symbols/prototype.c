@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * prototype.c: C declarations grow from the name outwards: a pointer prepends its star, an array
- * and a function append their brackets, and the final type comes first.
+ * prototype.c: writes C declarations, which grow from the name outwards: a pointer prepends its
+ * star, an array and a function append their brackets, and the final type comes first.
  */
 #include "symbols/object.h"
 
@@ -11,7 +11,7 @@
 
 enum { DEPTH_MAX = 12, STEPS_MAX = 2000, DECLARATOR_BYTES = 1024 };
 
-/* Limits the work for one prototype, whatever its DWARF contains. */
+/* Limit the work for one prototype, whatever its DWARF contains. */
 struct effort {
     int depth, steps;
 };
@@ -19,7 +19,7 @@ struct effort {
 static void put_type(Dwarf_Die *type, const char *declarator, struct effort *effort, char *out,
                      size_t room);
 
-/* Unnamed entries exist: a parameter of a declaration, a struct within a typedef. */
+/* Some entries have no name: a parameter of a declaration, a struct within a typedef. */
 static const char *name_of(Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);
@@ -27,7 +27,7 @@ static const char *name_of(Dwarf_Die *die)
     return name != NULL ? name : "";
 }
 
-/* Returns the type, or NULL for void: DWARF has no entry for that. */
+/* Returns the type, or NULL for void, for which DWARF has no entry. */
 static Dwarf_Die *type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
 {
     Dwarf_Attribute attribute;
@@ -37,7 +37,7 @@ static Dwarf_Die *type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
     return dwarf_formref_die(&attribute, ret_type);
 }
 
-/* Truncates at the end of the room. */
+/* Truncates at the end of the buffer. */
 static void append(char *out, size_t room, const char *text)
 {
     size_t length = strlen(out);
@@ -46,7 +46,7 @@ static void append(char *out, size_t room, const char *text)
         snprintf(out + length, room - length, "%s", text);
 }
 
-/* "(int left, char *name)" */
+/* Writes "(int left, char *name)". */
 static void put_parameters(Dwarf_Die *function, struct effort *effort, char *out, size_t room)
 {
     char one[DECLARATOR_BYTES];
@@ -71,7 +71,7 @@ static void put_parameters(Dwarf_Die *function, struct effort *effort, char *out
     append(out, room, count == 0 && dwarf_hasattr(function, DW_AT_prototyped) ? "void)" : ")");
 }
 
-/* A type that ends the declaration: its name, after the keyword that C requires. */
+/* Writes a type that ends the declaration: its name, after the keyword that C requires. */
 static void put_named(const char *keyword, const char *name, const char *declarator, char *out,
                       size_t room)
 {
@@ -107,7 +107,7 @@ static void put_qualified(const char *word, Dwarf_Die *target, const char *decla
     put_type(target, declarator, effort, out + length, room - length);
 }
 
-/* "name[3][8]": one child entry per dimension, with its last index or its count. */
+/* Writes "name[3][8]": one child entry per dimension, with its last index or its count. */
 static void put_array(Dwarf_Die *array, Dwarf_Die *element, const char *declarator,
                       struct effort *effort, char *out, size_t room)
 {
@@ -143,7 +143,7 @@ static void put_function(Dwarf_Die *function, Dwarf_Die *result, const char *dec
     put_type(result, inner, effort, out, room);
 }
 
-/* Writes a type unless it is nested too deeply. */
+/* Writes a type that is neither void nor nested too deeply. */
 static void put_known(Dwarf_Die *type, const char *declarator, struct effort *effort, char *out,
                       size_t room)
 {

@@ -34,7 +34,7 @@ struct symbols *symbols_open(void (*no_memory)(void))
 {
     struct symbols *symbols = calloc(1, sizeof *symbols);
 
-    /* Otherwise libdwfl would ask servers for missing files. */
+    /* Otherwise libdwfl would request missing files from servers. */
     unsetenv("DEBUGINFOD_URLS");
     if (symbols != NULL)
         symbols->no_memory = no_memory;
@@ -43,7 +43,7 @@ struct symbols *symbols_open(void (*no_memory)(void))
     return symbols;
 }
 
-/* A list, because programs have few libraries. Objects that were not found are in it too. */
+/* A list, because programs have few libraries. Includes objects that were not found. */
 static struct symbols_object *object_of(struct symbols *symbols, const char *path)
 {
     struct symbols_object *object = symbols->objects;
@@ -82,7 +82,7 @@ static char *make_signature(struct symbols *symbols, const struct probity_functi
     return signature;
 }
 
-/* A function of a trace always has the same address. */
+/* A function in a trace always has the same address. */
 static int compare_found(const void *left, const void *right)
 {
     uintptr_t a = (uintptr_t)((const struct found *)left)->function;

@@ -15,7 +15,8 @@ static int is_qualifier(int tag)
            tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-/* Follows qualifiers and typedefs. Returns 0 if there are too many; sets all but the size. */
+/* Follows qualifiers and typedefs. Returns 0 if there are too many; sets all members except the
+ * size. */
 static int find_type(Dwarf_Die *die, struct symbols_type *ret_type)
 {
     Dwarf_Attribute attribute;
@@ -37,7 +38,7 @@ static int find_type(Dwarf_Die *die, struct symbols_type *ret_type)
     return 0;
 }
 
-/* DWARF gives no size to pointers to members. */
+/* DWARF has no size for pointers to members. */
 static Dwarf_Word size_of(struct symbols_type *type)
 {
     struct symbols_type target;

@@ -25,7 +25,7 @@ static int compare_enumerators(const void *left, const void *right)
     return a->reserved < b->reserved ? -1 : a->reserved > b->reserved;
 }
 
-/* Compilers write negative numbers as signed ones; other forms have no sign. */
+/* Compilers write negative numbers in signed forms; other forms have no sign. */
 static int enumerator_value(Dwarf_Die *enumerator, int64_t *ret_value)
 {
     Dwarf_Attribute attribute;
@@ -74,7 +74,7 @@ static uint32_t read_enumerators(struct symbols_values *values, Dwarf_Die *type,
             continue;
         all[count] = (struct probity_arguments_enumerator){
             .value = value, .name = symbols_description_text(values->description, name),
-            .reserved = count}; /* the place, until they are sorted */
+            .reserved = count}; /* its index, until they are sorted */
         count++;
     }
     qsort(all, count, sizeof *all, compare_enumerators);
@@ -137,7 +137,7 @@ static int is_called(const struct symbols_type *type, const char *wanted)
     return name != NULL && strcmp(name, wanted) == 0;
 }
 
-/* The type in a trace, of a base type; 0: none. */
+/* Returns the type in a trace for a base type; 0: none. */
 static uint8_t base_type(const struct symbols_type *type)
 {
     Dwarf_Die die = type->die;
@@ -167,7 +167,7 @@ static uint8_t base_type(const struct symbols_type *type)
     }
 }
 
-/* The underlying type of an enum: as declared, or signed if a value is negative. */
+/* Finds the underlying type of an enum: as declared, or signed if a value is negative. */
 static uint8_t enum_type(struct symbols_values *values, const struct symbols_type *type)
 {
     struct symbols_type integer;
@@ -223,7 +223,7 @@ static int is_scalar(const struct symbols_type *type)
            type->tag == DW_TAG_pointer_type;
 }
 
-/* A reference to a number is shown as the number; one to an object, as its address. */
+/* A reference to a number is shown as the number, a reference to an object as its address. */
 static int set_reference(struct symbols_values *values, const struct symbols_type *type,
                          struct probity_arguments_value *value)
 {
@@ -278,7 +278,7 @@ static int set_places(struct probity_arguments_value *value, const struct symbol
     return is_long || last == index;
 }
 
-/* One value, `offset` bytes into its parameter. */
+/* Adds one value, `offset` bytes into its parameter. */
 static void put_scalar(struct symbols_values *values, const char *name,
                        const struct symbols_type *type, const struct symbols_passing *passing,
                        Dwarf_Word offset)

@@ -9,9 +9,9 @@
 #include "symbols/description.h"
 #include "symbols/passing.h"
 
-/* Enumerators that are in the description already. */
+/* Enumerators that are already in the description. */
 struct symbols_enum {
-    const void *at; /* of the type */
+    const void *at; /* identifies the type */
     uint32_t first, count;
 };
 
@@ -19,10 +19,11 @@ struct symbols_values {
     struct symbols_description *description;
     struct symbols_enum *enums;
     size_t enum_count;
-    uint32_t count; /* of the current arguments or results; no more than the library accepts */
+    uint32_t count; /* number of values of the current arguments or results; no more than the
+                     * library accepts */
 };
 
-/* name: of the parameter; "" for a result, whose members have their own names only. */
+/* name: the parameter's name; "" for a result, whose members have only their own names. */
 void symbols_values_add(struct symbols_values *values, const char *name,
                         const struct symbols_type *type, const struct symbols_passing *passing);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * append.c: writes completely or rolls back.
+ * append.c: writes blocks completely, or rolls back.
  */
 #include "writer/append.h"
 

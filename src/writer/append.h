@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * append.h: appends blocks to a trace file, each completely or not at all. For one user at a time.
+ * append.h: appends blocks to a trace file, each completely or not at all. For one caller at a
+ * time.
  */
 #ifndef PROBITY_WRITER_APPEND_H
 #define PROBITY_WRITER_APPEND_H
@@ -16,7 +17,7 @@ struct probity_append {
     uint64_t bytes_min; /* minimum size of a trace */
 };
 
-/* Appends count bytes. On failure the file is truncated to its old size. Returns 0 or
+/* Appends count bytes. On failure the file is truncated to its previous size. Returns 0 or
  * PROBITY_ERROR_WRITE. Checks a file size limit before the kernel would raise SIGXFSZ, and does not
  * touch a file that another process has removed or emptied (error ENOENT), or truncated (EIO). */
 int probity_append_bytes(struct probity_append *append, const void *bytes, size_t count);

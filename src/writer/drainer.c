@@ -35,15 +35,15 @@
 
 enum { MARGIN_NS = 1000000, HOLE_WAIT_NS = 1000000000 };
 
-/* To be stored in a chunk's header once its block is in the file. */
+/* Values to be stored in a chunk's header once its block is in the file. */
 struct commit {
     uint64_t index;
     uint32_t end;
     int is_done;
 };
 
-/* Writable mapping of the headers of a segment and its chunks. The owner may truncate the file in
- * the meantime. */
+/* Writable mapping of the headers of a segment and its chunks. The owner may truncate the file at
+ * any time. */
 struct headers {
     void *map;
     struct probity_sigbus_guard watch;
@@ -56,20 +56,20 @@ struct probity_drainer {
     struct probity_parent parent;
     struct probity_attach_query query;
     struct probity_place place;
-    int lock; /* segment 0, locked as drainer */
+    int lock; /* segment 0, locked as a drainer */
     struct probity_spool_header *header;
-    struct headers **headers; /* of each segment */
+    struct headers **headers; /* one for each segment */
     uint32_t segments, chunks, chunk_words;
-    uint64_t serial; /* of the next block */
+    uint64_t serial; /* that of the next block */
     struct probity_sync newest;
-    uint64_t hole_since; /* tick since which there has been a hole; 0: none */
+    uint64_t hole_since; /* tick at which a hole was first found; 0: none */
     int is_first;
     uint32_t wake_seen; /* before the last pass */
     struct commit *commits;
     size_t commit_count, commit_capacity;
 };
 
-/* ---- Taking over -------------------------------------------------------------------------------
+/* ---- Opening a spool ---------------------------------------------------------------------------
  */
 
 /* Opens a regular file of this user, not a link. */
@@ -135,7 +135,7 @@ static int keep_map(struct probity_drainer *drainer, uint32_t number, int file, 
     if (all == NULL)
         return PROBITY_ERROR_MEMORY;
     drainer->headers = all;
-    struct headers *headers = malloc(sizeof *headers); /* a guard must not move */
+    struct headers *headers = malloc(sizeof *headers); /* must not move: it has a guard */
     if (headers == NULL)
         return PROBITY_ERROR_MEMORY;
     headers->map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -149,8 +149,8 @@ static int keep_map(struct probity_drainer *drainer, uint32_t number, int file, 
     return 0;
 }
 
-/* Maps the headers of segment `number` writable. They are checked against the trace and segment 0,
- * and not trusted later. */
+/* Maps the headers of segment `number` writable. They are checked against the trace and segment 0
+ * here, and not trusted later. */
 static int map_headers(struct probity_drainer *drainer, uint32_t number, int file)
 {
     struct probity_spool_header header;
@@ -173,7 +173,7 @@ static int map_headers(struct probity_drainer *drainer, uint32_t number, int fil
     return keep_map(drainer, number, file, bytes);
 }
 
-/* Maps segments that the program has added. One that cannot be mapped ends the list. */
+/* Maps segments that the program has added. Stops at one that cannot be mapped. */
 static void map_further(struct probity_drainer *drainer)
 {
     uint32_t count = __atomic_load_n(&drainer->header->segments, __ATOMIC_ACQUIRE);
@@ -285,8 +285,8 @@ static struct probity_chunk_header *chunk_at(const struct probity_drainer *drain
                                (uint32_t)(index % drainer->chunks));
 }
 
-/* Finds the end of the file, and which words of the spool the file has: the previous drainer may
- * have been killed between its write and the following stores. */
+/* Finds the end of the file, and which words of the spool the file contains: the previous drainer
+ * may have been killed between its write and the following stores. */
 static int read_file(struct probity_drainer *drainer, struct probity_spool_tail *rest)
 {
     struct probity_scan scan;
@@ -390,8 +390,8 @@ static int drain_chunk(struct probity_drainer *drainer, struct probity_spool_tai
     return error == 0 ? note(drainer, commit) : error;
 }
 
-/* Handles full chunks with nothing left, and therefore no copy: they were drained to their end
- * while open, or by a drainer that was killed before it freed them. */
+/* Handles full chunks with nothing left to drain, and therefore no copy: they were drained to their
+ * end while open, or by a drainer that was killed before it freed them. */
 static int note_drained(struct probity_drainer *drainer)
 {
     uint64_t count = (uint64_t)drainer->segments * drainer->chunks;
@@ -410,8 +410,8 @@ static int note_drained(struct probity_drainer *drainer)
     return error;
 }
 
-/* A SYNC with the latest anchor taken by the program, because this process may be in another time
- * namespace. */
+/* Writes a SYNC with the latest anchor taken by the program, because this process may be in another
+ * time namespace. */
 static int put_sync(struct probity_drainer *drainer, const struct probity_spool_tail *rest)
 {
     uint8_t block[PROBITY_BLOCK_HEADER_BYTES + PROBITY_SYNC_BYTES];
@@ -430,7 +430,7 @@ static int put_sync(struct probity_drainer *drainer, const struct probity_spool_
     return put_block(drainer, block, sizeof block);
 }
 
-/* doc/spool.md, "Order of the writer's stores". */
+/* In the order of doc/spool.md, "Order of the writer's stores". */
 static void commit(struct probity_drainer *drainer)
 {
     struct probity_spool_header *header = drainer->header;
@@ -449,14 +449,14 @@ static void commit(struct probity_drainer *drainer)
     drainer->commit_count = 0;
     __atomic_store_n(&header->committed, drainer->append.committed, __ATOMIC_RELEASE);
     __atomic_store_n(&header->watermark, drainer->newest.watermark, __ATOMIC_RELEASE);
-    /* A drainer that was killed may have freed chunks without a notification. */
+    /* A drainer that was killed may have freed chunks without notifying anyone. */
     if (freed > 0 || drainer->is_first) {
         __atomic_add_fetch(&header->freed, 1, __ATOMIC_RELEASE);
         probity_os_wake_shared(&header->freed, INT32_MAX);
     }
 }
 
-/* A hole may hold the watermark back for a second: after a jump it may never be filled. */
+/* A hole may hold back the watermark for a second: after a jump, it may never be filled. */
 static void set_watermark(struct probity_drainer *drainer, uint64_t now, uint64_t hold,
                           uint64_t rate)
 {
@@ -520,7 +520,7 @@ int probity_drainer_pass(struct probity_drainer *drainer)
         return error == PROBITY_ERROR_OPEN ? 0 : error;
     int is_over = !rest.is_alive;
     rest.stop_at_hole = 1;
-    /* A ring is written when recording ends; until then the program overwrites its chunks. */
+    /* A ring is written when recording ends: until then, the program overwrites its chunks. */
     if (!is_over && drainer->info.mode != PROBITY_MODE_RING - PROBITY_MODE_BLOCK)
         error = drain(drainer, &rest, now);
     probity_spool_tail_release(&rest);

@@ -13,8 +13,8 @@
 #include "base/ticks.h"
 #include "writer/ring.h"
 
-/* Lets threads of the program run that wait for this processor: a dump takes milliseconds of CPU
- * time. Not if one waits for a chunk, which the dump may be keeping. */
+/* Lets threads of the program that wait for this processor run: a dump takes milliseconds of CPU
+ * time. Does nothing if one waits for a chunk, which the dump may be keeping. */
 static void pause_dump(void *context)
 {
     const struct probity_dump_chunks *chunks = context;
@@ -58,8 +58,8 @@ static void add(struct probity_dump_chunks *chunks, uint32_t chunk, uint32_t end
     probity_pool_private(&chunks->pass->live->pool, chunk)->is_pinned = 1;
 }
 
-/* A chunk that is just being handed over is in no list yet; its thread may have been switched out.
- * Returns whether it is in the list in time. */
+/* Waits for a chunk that is just being handed over and in no list yet; its thread may have been
+ * switched out. Returns whether it is in the list in time. */
 static int await_release(const struct probity_thread_state *slot)
 {
     enum { TRIES = 200, EACH_NS = 50000 };
@@ -86,8 +86,8 @@ static void add_open(struct probity_dump_chunks *chunks, const struct probity_th
     add(chunks, chunk, stored < pool->chunk_words ? (uint32_t)stored : pool->chunk_words, 1);
 }
 
-/* Adds the full chunks after the open ones, oldest first. A chunk that was open a moment ago has
- * been added already. Of older chunks only the declarations are needed. */
+/* Adds the full chunks after the open ones, oldest first. A chunk that was just open has been added
+ * already. Of older chunks, only the declarations are needed. */
 static void add_full(struct probity_dump_chunks *chunks, uint64_t from)
 {
     struct probity_pool *pool = &chunks->pass->live->pool;
@@ -119,7 +119,7 @@ static void add_full(struct probity_dump_chunks *chunks, uint64_t from)
     chunks->content.declaring_count = older;
 }
 
-/* Called after each batch: writing a dump must not make threads wait for chunks. */
+/* Releases chunks after each batch: writing a dump must not make threads wait for chunks. */
 static int written(void *context, uint32_t count)
 {
     struct probity_dump_chunks *chunks = context;
@@ -146,8 +146,8 @@ static void take_anchors(struct probity_dump_chunks *chunks)
         chunks->anchors[chunks->content.anchor_count++] =
             live->header->anchor[i % PROBITY_SPOOL_ANCHORS];
     /* Seven more anchors are taken before one of these is replaced, which takes far longer than
-     * copying them. With assertions, this store also makes that order visible to a thread
-     * sanitizer. */
+     * copying them. In debug builds, this store also makes that order visible to
+     * ThreadSanitizer. */
 #ifdef PROBITY_DEBUG
     __atomic_fetch_or(&live->anchor_busy, 0, __ATOMIC_RELEASE);
 #endif
@@ -166,7 +166,7 @@ static void reverse(struct probity_dump_chunks *chunks, uint32_t from, uint32_t 
     }
 }
 
-/* The oldest chunks are written first, and so the open ones last. */
+/* Orders chunks so that the oldest are written first, and the open ones last. */
 static void put_open_last(struct probity_dump_chunks *chunks, uint32_t open)
 {
     reverse(chunks, 0, open);

@@ -13,18 +13,18 @@
 struct probity_dump_chunks {
     struct probity_pass *pass;
     struct probity_drain_input *inputs; /* one mapping, for both lists */
-    uint32_t *numbers;                  /* of the chunks in the pool */
+    uint32_t *numbers;                  /* numbers of the chunks in the pool */
     size_t bytes;
     uint32_t capacity, unpinned;
     int is_partial; /* a chunk is missing because it was just being handed over */
-    /* Highest chunk serial that is included. A chunk that a thread opens after its open chunk was
-     * looked at is left out, because records between the two would be missing. */
+    /* Highest serial of an included chunk. A chunk that a thread opens after its open chunk was
+     * read is left out, because records between the two would be missing. */
     uint64_t newest;
     struct probity_spool_anchor anchors[PROBITY_SPOOL_ANCHORS + 1];
-    struct probity_dump_content content; /* without dump and reasons */
+    struct probity_dump_content content; /* without `dump` and reasons */
 };
 
-/* Looks at all chunks as a pass does, and pins those with records that may be as new as `from`.
+/* Examines all chunks as a pass does, and pins those with records that may be as new as `from`.
  * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_dump_chunks_pin(struct probity_dump_chunks *ret_chunks, struct probity_pass *pass,
                             uint64_t from);

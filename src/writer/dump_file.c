@@ -91,7 +91,7 @@ static void add_block(struct probity_dump_file *file, uint16_t type, size_t payl
 /* ---- From the trace ----------------------------------------------------------------------------
  */
 
-/* Reads exactly that many bytes, or returns 0. */
+/* Reads exactly `count` bytes. Returns 1, or 0 on failure. */
 static int read_at(int file, uint64_t offset, void *bytes, size_t count)
 {
     size_t done = 0;
@@ -107,8 +107,8 @@ static int read_at(int file, uint64_t offset, void *bytes, size_t count)
     return 1;
 }
 
-/* Reads the header of the block at *offset, which advances; *ret_at: where its payload begins.
- * Returns 0 at the end, and if there is no block. */
+/* Reads the header of the block at *offset, and advances *offset; *ret_at: where its payload
+ * begins. Returns 0 at the end, and if there is no block. */
 static int next_block(const struct probity_dump_content *content, uint64_t *offset,
                       struct probity_block_header *ret_header, uint64_t *ret_at)
 {
@@ -135,7 +135,7 @@ static int read_block(struct probity_dump_file *file, const struct probity_dump_
            probity_block_is_whole(file->input, header);
 }
 
-/* The recording's INFO with another session, and DUMP. */
+/* Writes the recording's INFO, with a new session id, and DUMP. */
 static int put_head(struct probity_dump_file *file, const struct probity_dump_content *content,
                     uint64_t *offset)
 {
@@ -172,7 +172,7 @@ static int has_thread(const struct probity_dump_file *file, uint32_t thread)
     return thread / 8 >= THREADS_BYTES || (file->threads[thread / 8] >> thread % 8 & 1);
 }
 
-/* Whether a dump needs the record although it is older. */
+/* Returns whether a dump needs the record although it precedes the window. */
 static int is_copied(const struct probity_dump_file *file, const struct probity_record *record,
                      uint32_t thread)
 {
@@ -180,8 +180,8 @@ static int is_copied(const struct probity_dump_file *file, const struct probity_
            (record->kind != PROBITY_EVENT_THREAD_NAME || has_thread(file, thread));
 }
 
-/* The tick of a switch of sites. Older ones come after all declarations, in the order in which they
- * are copied. */
+/* Returns the tick for a switch of sites. Switches from before the dump get ticks after those of
+ * all declarations, in the order in which they are copied. */
 static uint64_t switched_at(struct probity_dump_file *file, uint64_t tick)
 {
     return tick > file->first_tick + file->switched ? tick : file->first_tick + ++file->switched;
@@ -247,7 +247,7 @@ static int copy_block(struct probity_dump_file *file, uint16_t type, size_t payl
     return 0;
 }
 
-/* Copies earlier declarations and lists of sites. Records of an earlier flush are left out. */
+/* Copies earlier declarations and lists of sites, without the records of an earlier flush. */
 static int put_declared(struct probity_dump_file *file, const struct probity_dump_content *content,
                         uint64_t offset)
 {
@@ -333,7 +333,7 @@ static int put_chunks(struct probity_dump_file *file, const struct probity_dump_
     return result;
 }
 
-/* Writes all anchors that are newer than INFO's, and END. */
+/* Writes all anchors newer than that of INFO, and END. */
 static int put_end(struct probity_dump_file *file, const struct probity_dump_content *content)
 {
     struct probity_sync sync = {.watermark = content->dump->end, .totals = content->totals};
@@ -391,7 +391,7 @@ int probity_dump_file_replace(struct probity_dump_file *file, const char *name)
     if (file->is_unnamed &&
         probity_temporary_link(file->append.descriptor, file->directory, file->temporary) != 0)
         return PROBITY_ERROR_OPEN;
-    file->is_unnamed = 0; /* closing it removes the temporary name, if it is still there */
+    file->is_unnamed = 0; /* closing it removes the temporary name, if it still exists */
     return renameat(file->directory, file->temporary, file->directory, name) == 0
                ? 0 : PROBITY_ERROR_OPEN;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * dump_file.h: writes one dump (doc/triggers.md, "What a dump contains") from a list of chunks and
- * the declarations in the recording's trace. In the traced program by the writer thread, which must
- * not allocate with malloc(); in the tool for `probity snapshot`.
+ * the declarations in the recording's trace. Used in the traced program by the writer thread, which
+ * must not call malloc(), and in the tool by `probity snapshot`.
  */
 #ifndef PROBITY_WRITER_DUMP_FILE_H
 #define PROBITY_WRITER_DUMP_FILE_H
@@ -16,7 +16,7 @@
 
 enum { PROBITY_DUMP_NAME_BYTES = 512, PROBITY_DUMP_TRIES = 100000 };
 
-/* Content of a dump. */
+/* The content of a dump. */
 struct probity_dump_content {
     int trace;            /* descriptor for reading */
     uint64_t trace_bytes; /* number of bytes to read */
@@ -24,11 +24,11 @@ struct probity_dump_content {
     uint32_t chunk_count, chunk_words;
     const struct probity_drain_input *declaring; /* chunks of which only declarations are wanted */
     uint32_t declaring_count;
-    const struct probity_spool_anchor *anchors; /* of the spool, the oldest first */
+    const struct probity_spool_anchor *anchors; /* those of the spool, oldest first */
     uint32_t anchor_count;
     struct probity_totals totals; /* except records */
-    uint8_t session[16];          /* new */
-    const struct probity_dump *dump; /* its session is set from the trace */
+    uint8_t session[16];          /* a new id */
+    const struct probity_dump *dump; /* its session id is set from the trace */
     const struct probity_dump_reason *reasons;
     /* Called after each batch; `written` chunks are in the file. Returns 0, or an error that ends
      * the dump. NULL: nothing to do. */
@@ -49,7 +49,7 @@ struct probity_dump_file {
     uint8_t *batch, *input; /* blocks gathered; a block of the trace */
     size_t batch_bytes, room;
     struct probity_drain_scratch scratch;
-    uint8_t *threads; /* set of those that have records in it */
+    uint8_t *threads; /* set of threads that have records in it */
     uint64_t serial, records, first_tick;
     uint64_t switched; /* older switches of sites that were copied */
 };
@@ -68,14 +68,14 @@ int probity_dump_file_fill(struct probity_dump_file *file,
  * with errno. */
 int probity_dump_file_name(struct probity_dump_file *file, const char *name);
 
-/* The same if the name may be that of an existing file, which is then replaced. */
+/* Does the same, but replaces an existing file of that name. */
 int probity_dump_file_replace(struct probity_dump_file *file, const char *name);
 
-/* Closes it. A file without a name disappears. */
+/* Closes the file. An unnamed file is deleted. */
 void probity_dump_file_close(struct probity_dump_file *file);
 
-/* Expands %i and %% in the last part of a pattern, in which %n and %p have been expanded. Returns
- * 0, or PROBITY_ERROR_ARGUMENT if the name is too long. */
+/* Expands %i and %% in the last component of a pattern, in which %n and %p have been expanded.
+ * Returns 0, or PROBITY_ERROR_ARGUMENT if the name is too long. */
 int probity_dump_name(const char *pattern, uint32_t number,
                       char ret_name[PROBITY_DUMP_NAME_BYTES]);
 

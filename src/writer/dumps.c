@@ -25,7 +25,7 @@ static void dumps_open(struct probity_dumps *dumps)
     int descriptor = open(dumps->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     dumps->directory = descriptor;
-    /* Not one of the standard three: libc's messages would be written to it. */
+    /* Not a standard descriptor: libc's messages would be written to the file. */
     if (descriptor >= 0 && descriptor < 3) {
         dumps->directory = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
         close(descriptor);
@@ -48,7 +48,7 @@ static int is_asked_for(const struct probity_notice *notice)
            notice->kind == PROBITY_DUMP_SIGNAL;
 }
 
-/* The window that this one overlaps and may extend; or NULL. */
+/* Returns the window that this one overlaps and may extend, or NULL. */
 static struct probity_dumps_window *window_of(struct probity_dumps *dumps, uint64_t begin,
                                               uint64_t end)
 {
@@ -138,7 +138,7 @@ static uint64_t size_of(int64_t number)
     return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
 
-/* The amount that is compared with the limit, and the limit. */
+/* Stores the amount that is compared with the limit, and the limit. */
 static void amount_of(const struct probity_notice *notice, uint64_t *ret_amount,
                       uint64_t *ret_limit)
 {
@@ -151,7 +151,7 @@ static void amount_of(const struct probity_notice *notice, uint64_t *ret_amount,
     *ret_limit = is_least ? amount : limit;
 }
 
-/* How far the worst call exceeded its limit, in thousandths. */
+/* Returns by how much the worst call exceeded its limit, in thousandths. */
 static uint64_t badness_of(const struct probity_dumps_window *window)
 {
     uint64_t badness = 0;
@@ -165,7 +165,7 @@ static uint64_t badness_of(const struct probity_dumps_window *window)
     return badness;
 }
 
-/* The least bad of the dumps that are kept. */
+/* Returns the least bad of the dumps that are kept. */
 static uint32_t least_bad(const struct probity_dumps *dumps)
 {
     uint32_t least = 0;
@@ -184,7 +184,7 @@ static int is_full(const struct probity_dumps *dumps)
            dumps->kept_count >= dumps->settings.kept;
 }
 
-/* Whether a dump of the window replaces another one. */
+/* Returns whether a dump of the window replaces another one. */
 static int may_replace(const struct probity_dumps *dumps, const struct probity_dumps_window *window)
 {
     return dumps->settings.keep == PROBITY_DUMPS_KEEP_WORST && is_full(dumps) &&
@@ -206,7 +206,7 @@ static int is_left_out(const struct probity_dumps *dumps, const struct probity_d
     return is_full(dumps) && !may_replace(dumps, window);
 }
 
-/* Removes the file that this process created, unless its name now belongs to another one. */
+/* Removes a file that this process created, unless another file has its name now. */
 static void remove_kept(struct probity_dumps *dumps, uint32_t index)
 {
     const struct probity_dumps_kept *kept = &dumps->kept[index];
@@ -259,7 +259,7 @@ static void reason_of(const struct probity_dumps *dumps, const struct probity_no
     ret_reason->condition.length = dumps->condition_bytes[notice->condition];
 }
 
-/* Names the file with the next free number. Returns 0, or a system's error number. */
+/* Gives the file the next free number. Returns 0 or an errno. */
 static int name_file(struct probity_dumps *dumps, struct probity_dump_file *file)
 {
     int result = PROBITY_ERROR_EXISTS;
@@ -282,7 +282,7 @@ static void note_failure(struct probity_dumps *dumps, int system_error)
         __atomic_store_n(&dumps->failure_to_report, (uint32_t)system_error, __ATOMIC_RELEASE);
 }
 
-/* Bytes of all dumps, without the one that this one replaces. */
+/* Returns the size in bytes of all dumps, without the one that this dump replaces. */
 static uint64_t bytes_before(const struct probity_dumps *dumps,
                              const struct probity_dumps_window *window)
 {
@@ -291,7 +291,7 @@ static uint64_t bytes_before(const struct probity_dumps *dumps,
     return dumps->bytes > replaced ? dumps->bytes - replaced : 0;
 }
 
-/* Writes the file, and names it. Returns 0, or a system's error number. */
+/* Writes the file and names it. Returns 0 or an errno. */
 static int write_file(struct probity_dumps *dumps, const struct probity_dumps_window *window,
                       struct probity_dump_content *content, uint64_t now)
 {

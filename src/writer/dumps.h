@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * dumps.h: the dumps of a ring that is being recorded (doc/triggers.md): which are wanted, when
- * they are due, and which ones limits exclude. Threads post notices; everything else is done by the
- * writer thread.
+ * dumps.h: the dumps of a ring that is being recorded (doc/triggers.md): which are requested, when
+ * they are due, and which are excluded by limits. Threads post notices; everything else is done by
+ * the writer thread.
  */
 #ifndef PROBITY_WRITER_DUMPS_H
 #define PROBITY_WRITER_DUMPS_H
@@ -17,16 +17,16 @@ enum { PROBITY_DUMPS_WINDOWS = 8, PROBITY_DUMPS_REASONS = 64 };
 
 struct probity_dumps_calls;
 
-/* A dump that is wanted. */
+/* A dump that is requested. */
 struct probity_dumps_window {
     uint64_t begin, end; /* ticks */
     uint64_t end_max;    /* later notices do not extend it beyond this */
     uint32_t count, more;
-    int is_asked_for;    /* 1: requested not only by conditions, so limits do not apply */
+    int is_asked_for;    /* 1: not only conditions requested it, so limits do not apply */
     struct probity_notice notices[PROBITY_DUMPS_REASONS];
 };
 
-/* A dump that was made, and may be replaced by one of a worse call. */
+/* A dump that was written, and may be replaced by that of a worse call. */
 struct probity_dumps_kept {
     uint64_t device, inode, bytes, badness;
     uint32_t number;
@@ -43,11 +43,11 @@ struct probity_dumps {
     int directory;                     /* open while the writer thread runs; else -1 */
     char directory_path[PROBITY_LIMIT_PATH];
     char pattern[PROBITY_DUMP_NAME_BYTES];
-    uint32_t posted_seen;              /* of the notices */
-    uint32_t number;                   /* of the last dump */
+    uint32_t posted_seen;              /* number of notices when last checked */
+    uint32_t number;                   /* number of the last dump */
     uint32_t made, left_out, failed;
     uint32_t failure_to_report;        /* errno, until a thread of the program has reported it */
-    uint64_t bytes;                    /* of all dumps that exist */
+    uint64_t bytes;                    /* size of all existing dumps */
     uint32_t windows;
     uint32_t recent_at;
     struct probity_notices notices;
@@ -58,28 +58,29 @@ struct probity_dumps {
     char name[PROBITY_DUMP_NAME_BYTES];
 };
 
-/* Functions that the writer thread calls for dumps. In a table, since a static program may have
+/* Functions that the writer thread calls for dumps, in a table, since a static program may have
  * been linked without this code (src/runtime/trigger.h). */
 struct probity_dumps_calls {
-    /* Called before the thread drops its rights, and at its end. */
+    /* Called before the thread drops its rights, and when it ends. */
     void (*open)(struct probity_dumps *dumps);
     void (*close)(struct probity_dumps *dumps);
 
-    /* Compares conditions with the new records, takes the notices, and sets which chunks the pass
-     * has to keep. is_last: no thread still records. */
+    /* Compares conditions with the new records, takes the notices, and determines which chunks the
+     * pass must keep. is_last: no thread still records. */
     void (*take)(struct probity_dumps *dumps, struct probity_pass *pass, int is_last);
 
-    /* The tick at which the next dump is due, or a condition must be compared; UINT64_MAX: none. */
+    /* Returns the tick at which the next dump is due, or a condition must be compared; UINT64_MAX:
+     * none. */
     uint64_t (*due)(const struct probity_dumps *dumps);
 
-    /* Writes the dumps that are due, or all. A failure is counted, and reported by a thread of the
-     * program. */
+    /* Writes the dumps that are due, or all. A failure is counted; a thread of the program reports
+     * it. */
     void (*write)(struct probity_dumps *dumps, struct probity_pass *pass, int all);
 };
 
 extern const struct probity_dumps_calls probity_dumps_calls;
 
-/* Whether notices have come since they were last taken. */
+/* Returns whether notices have arrived since they were last taken. */
 static inline int probity_dumps_are_asked(const struct probity_dumps *dumps)
 {
     return dumps->is_on &&

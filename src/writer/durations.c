@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * durations.c: counts by bucket.
+ * durations.c: counts durations by bucket.
  */
 #include "writer/durations.h"
 
@@ -18,7 +18,7 @@ static uint32_t bucket_of(uint64_t ticks)
     return bucket < PROBITY_DURATIONS_BUCKETS ? bucket : PROBITY_DURATIONS_BUCKETS - 1;
 }
 
-/* The longest duration of the bucket. */
+/* Returns the longest duration of the bucket. */
 static uint64_t top_of(uint32_t bucket)
 {
     uint32_t shift = bucket / OCTAVE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * pass.c: drain, gather, write, and only then release: a chunk's words stay in the spool until
- * write(2) has returned. After a kill at any point each record is in the file, in the spool, or in
- * both; in the last case it is identified by its block's chunk and words.
+ * write(2) has returned. After a kill at any point, each record is in the file, in the spool, or in
+ * both; if in both, its block's chunk and words identify it.
  */
 #include "writer/pass.h"
 
@@ -83,7 +83,7 @@ void probity_pass_release(struct probity_pass *pass)
         madvise(pass->scratch.entries, memory_bytes(pass), MADV_DONTNEED);
 }
 
-/* See doc/spool.md, "Order of the writer's stores". */
+/* Writes in the order of doc/spool.md, "Order of the writer's stores". */
 int probity_pass_write(struct probity_pass *pass)
 {
     struct probity_pool *pool = &pass->live->pool;
@@ -98,7 +98,7 @@ int probity_pass_write(struct probity_pass *pass)
         struct probity_pass_commit *commit = &pass->commit[i];
         struct probity_chunk_header *header = probity_pool_header(pool, commit->chunk);
         probity_assert(commit->end >= header->drained && commit->end <= pool->chunk_words);
-        /* Release: the block is in the file. Pairs with probity_attach_chunk. */
+        /* Release: the block is in the file. Pairs with probity_attach_chunk(). */
         __atomic_store_n(&header->drained, commit->end, __ATOMIC_RELEASE);
         if (commit->then == PROBITY_PASS_FREE)
             probity_pool_free(pool, commit->chunk);
@@ -109,7 +109,7 @@ int probity_pass_write(struct probity_pass *pass)
     return 0;
 }
 
-/* For a chunk that cannot be drained to its end: holds back the watermark. */
+/* Holds back the watermark for a chunk that cannot be drained to its end. */
 static void hold_watermark(struct probity_pass *pass, uint64_t tick)
 {
     if (tick < pass->watermark)
@@ -173,7 +173,7 @@ static void hold(struct probity_pass *pass, uint32_t chunk)
     pass->held = chunk;
 }
 
-/* Whether a probe is still in progress at word `at`. */
+/* Returns whether a probe is still in progress at word `at`. */
 static int is_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
 {
     uint64_t head = __atomic_load_n(&probity_pool_words(pool, chunk)[at], __ATOMIC_ACQUIRE);
@@ -183,7 +183,7 @@ static int is_hole(const struct probity_pool *pool, uint32_t chunk, uint32_t at)
                          (head & 15) == PROBITY_WORD_PENDING);
 }
 
-/* One held chunk: its hole may have been filled, or never will be because its thread is dead
+/* Drains one held chunk: its hole may have been filled, or never will be because its thread is dead
  * (checked first, so that its earlier stores are visible). Words after a hole wait in the spool: if
  * a block included the hole, the record that fills it might be lost. */
 static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk, int last)
@@ -209,7 +209,8 @@ static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk, int last)
     return 0;
 }
 
-/* Holes filled late become late blocks. A chunk without holes is freed. */
+/* Drains held chunks: holes that were filled late become late blocks. Frees chunks without
+ * holes. */
 static int held_drain(struct probity_pass *pass, int last)
 {
     uint32_t chunk = pass->held;
@@ -224,8 +225,9 @@ static int held_drain(struct probity_pass *pass, int last)
     return result;
 }
 
-/* A full chunk with a hole: a probe in it is still in progress, or was left by a jump out of a
- * signal handler. As long as it may store, the chunk must not be given to another thread. */
+/* Puts a full chunk with a hole into the waiting list: a probe in it is still in progress, or was
+ * left by a jump out of a signal handler. As long as that probe may store, the chunk must not be
+ * given to another thread. */
 static void hole_wait(struct probity_pass *pass, uint32_t chunk,
                       const struct probity_drain_output *output)
 {
@@ -298,7 +300,7 @@ int probity_pass_full(struct probity_pass *pass)
     return result != 0 ? result : probity_pass_write(pass);
 }
 
-/* Drains the contents of an open chunk so far. Its owner may store more, or hand it over, in the
+/* Drains what an open chunk contains so far. Its owner may store more, or hand it over, in the
  * meantime: only the writer frees it. */
 static int open_drain(struct probity_pass *pass, struct probity_thread_state *slot)
 {
@@ -311,7 +313,7 @@ static int open_drain(struct probity_pass *pass, struct probity_thread_state *sl
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
     if (__atomic_load_n(&header->state, __ATOMIC_ACQUIRE) != PROBITY_CHUNK_OPEN)
         return 0;
-    probity_assert(header->drained <= pool->chunk_words); /* the owner may store the others */
+    probity_assert(header->drained <= pool->chunk_words); /* the owner may store the other fields */
     uint64_t start = (uint64_t)probity_pool_words(pool, chunk);
     uint64_t stored = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_ACQUIRE) - start) / 8;
     uint32_t reserved = stored < pool->chunk_words ? (uint32_t)stored : pool->chunk_words;
@@ -335,8 +337,8 @@ static int slot_drain(struct probity_pass *pass, struct probity_thread_state *sl
 {
     uint32_t relocations = __atomic_load_n(&slot->relocations, __ATOMIC_ACQUIRE);
     int result = open_drain(pass, slot);
-    /* The chunk is moving to the list of full chunks, and this pass may miss it. Pairs with
-     * probity_live_chunk_release. */
+    /* The chunk is being moved to the list of full chunks, and this pass may miss it. Pairs with
+     * probity_live_chunk_release(). */
     if (__atomic_load_n(&slot->releasing, __ATOMIC_ACQUIRE))
         hold_watermark(pass, watermark_before);
     uint64_t moving = __atomic_load_n(&slot->relocating_tick, __ATOMIC_ACQUIRE);
@@ -344,13 +346,14 @@ static int slot_drain(struct probity_pass *pass, struct probity_thread_state *sl
 
     uint64_t patience = probity_ticks_of_ns(HOLE_WAIT_NS, probity_live_rate(pass->live));
     if (relocations_now != relocations)
-        hold_watermark(pass, watermark_before); /* `moving` may be the next hit's */
+        hold_watermark(pass, watermark_before); /* `moving` may be that of the next hit */
     else if ((relocations_now & 1) && probity_clock_ticks(pass->live->clock) - moving < patience)
         hold_watermark(pass, moving); /* older: left by a jump out of a signal handler */
     return result;
 }
 
-/* A thread that ended without its destructor (a raw exit, a late probe) left its chunk open. */
+/* Handles a thread that ended without its destructor (a raw exit, a late probe) and left its chunk
+ * open. */
 static void reap_thread(struct probity_live *live, struct probity_thread_state *slot)
 {
     if (probity_os_thread_exists(live->pid, __atomic_load_n(&slot->tid, __ATOMIC_RELAXED)))
@@ -451,7 +454,7 @@ int probity_pass_all(struct probity_pass *pass, int last)
     return result;
 }
 
-/* The writer gets a thread number like any other thread. */
+/* Gives the writer a thread number like any other thread. */
 static void number_take(struct probity_pass *pass, uint32_t *thread_numbers)
 {
     struct probity_live *live = pass->live;
@@ -462,7 +465,7 @@ static void number_take(struct probity_pass *pass, uint32_t *thread_numbers)
     __atomic_add_fetch(&live->header->threads, 1, __ATOMIC_RELAXED);
 }
 
-/* This block has no chunk: it gets a serial that no chunk has, and one word. */
+/* Such a block has no chunk: it gets a serial that no chunk has, and one word. */
 int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
                        const uint8_t *event, size_t bytes, uint32_t *thread_numbers)
 {

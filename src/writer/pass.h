@@ -40,17 +40,17 @@ struct probity_pass {
     struct probity_pass_commit *commit;
     uint32_t commits;
     struct probity_drain_scratch scratch;
-    struct probity_tally *tally; /* of drained records; NULL: none */
-    /* Ring: reads the records of a chunk before the chunk is discarded; or NULL. */
+    struct probity_tally *tally; /* counts drained records; NULL: no counts */
+    /* Ring: reads the records of a chunk before it is discarded; or NULL. */
     void (*look)(void *context, struct probity_pass *pass, uint32_t chunk, uint32_t used);
     void *look_context;
     uint64_t looked; /* words that were read in this pass */
-    uint32_t thread; /* number of the writer thread, once it has recorded something */
+    uint32_t thread; /* thread number of the writer, once it has recorded something */
     int has_thread;
-    int may_yield; /* the program had no filter of system calls when recording began */
+    int may_yield; /* the program had no seccomp filter when recording began */
 };
 
-/* Whether the gathered blocks fit into the batch, and each has a commit. */
+/* Returns whether the gathered blocks fit into the batch, and each has a commit. */
 int probity_pass_is_valid(const struct probity_pass *pass);
 
 /* Sets batch, commits and scratch buffer: in live->memory if they fit, otherwise in a mapping.
@@ -72,19 +72,20 @@ int probity_pass_all(struct probity_pass *pass, int last);
 int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
                        const uint8_t *event, size_t bytes, uint32_t *thread_numbers);
 
-/* The same for a `levels` event. Levels are encoded as in src/spool/control.h. settings: other
+/* Does the same for a `levels` event. Levels are encoded as in src/spool/control.h. settings: other
  * settings that have changed; "": none. */
 int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
                         const char *settings, uint32_t *thread_numbers);
 
 /* Makes room for the payload of a block of any type, at most PROBITY_LIMIT_BATCH_BYTES; writes the
- * gathered blocks first. NULL on failure. */
+ * gathered blocks first. Returns NULL on failure. */
 uint8_t *probity_pass_room(struct probity_pass *pass);
 
-/* Writes the block whose payload was stored there. Returns 0 or PROBITY_ERROR_WRITE. */
+/* Writes the block whose payload was stored in that room. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_pass_block(struct probity_pass *pass, uint16_t type, uint32_t payload_bytes);
 
-/* What the spool has counted, without records, which are counted where they are drained. */
+/* Stores the totals counted in the spool, without records, which are counted where they are
+ * drained. */
 void probity_pass_totals(const struct probity_pass *pass, struct probity_totals *ret_totals);
 
 /* Ends the trace with an END block with this reason. */
@@ -93,8 +94,8 @@ int probity_pass_end(struct probity_pass *pass, uint32_t reason);
 /* Writes the gathered blocks and releases their chunks. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_pass_write(struct probity_pass *pass);
 
-/* Drains one chunk up to `end` words into the batch, without counting what it adds. Returns 0 or
- * PROBITY_ERROR_WRITE. */
+/* Drains one chunk up to `end` words into the batch, without counting the records that it adds.
+ * Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_pass_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, int stop_at_hole,
                        struct probity_drain_output *ret_output);
 

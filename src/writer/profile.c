@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.c: packs rows into the available room, and begins another part when it is full. Reads
+ * profile.c: packs rows into the available room, and begins another part when that is full. Reads
  * cells while threads store to them.
  */
 #include "writer/profile.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.h: writes cells as PROFILE blocks: at each flush and at the end by the writer thread, and
- * from a dead spool by recover. Each time a complete profile replaces the previous one.
+ * profile.h: writes cells as PROFILE blocks: the writer thread, at each flush and at the end;
+ * recover, from a dead spool. Each time, a complete profile replaces the previous one.
  */
 #ifndef PROBITY_WRITER_PROFILE_H
 #define PROBITY_WRITER_PROFILE_H

@@ -6,9 +6,9 @@
  *     lock ─► scan the file ─► cut the torn tail ─► DATA ... SYNC ... END ─► fsync ─► spool
  *     closed, unlinked
  *
- * After a kill at any arrow the spool still exists, and the file has some of its words: the next
- * run identifies those by (chunk serial, words). After a failed write the file is truncated to its
- * old size.
+ * After a kill at any arrow, the spool still exists, and the file has some of its words: the next
+ * run identifies these by (chunk serial, words). After a failed write, the file is truncated to its
+ * previous size.
  */
 #include "writer/recover.h"
 
@@ -33,16 +33,16 @@ struct recovery {
     int file;
     struct probity_parent parent; /* the trace's directory */
     int is_trusted;               /* recover other users' traces, and copies, too */
-    const struct probity_recover_file *only; /* NULL: any file with that name */
+    const struct probity_recover_file *only; /* NULL: any file of that name */
     uint64_t size;        /* size of the file when it was opened */
     uint64_t end;         /* end of its last valid block; the next block goes here */
-    uint64_t serial;      /* of the next block */
+    uint64_t serial;      /* that of the next block */
     uint8_t *info_bytes, *profile_block;
     struct probity_info info;
     struct probity_spool_tail rest;
     int has_rest, has_end;
     int has_begun; /* there is a SYNC or DATA block, or there may be one */
-    struct probity_sync newest; /* the file's newest SYNC, or from INFO */
+    struct probity_sync newest; /* the file's newest SYNC, or else that of INFO */
     uint64_t records_since;     /* number of records in DATA blocks after it */
     uint64_t last_tick;
     struct probity_recover_result *result;
@@ -62,7 +62,7 @@ static int keep_info(struct recovery *recovery, const struct probity_scan_item *
     return error;
 }
 
-/* Opens the file, not a link; it must belong to this user. */
+/* Opens the file, which must not be a link and must belong to this user. */
 static int open_file(struct recovery *recovery, const char *path)
 {
     const struct probity_parent *parent = &recovery->parent;
@@ -79,7 +79,7 @@ static int open_file(struct recovery *recovery, const char *path)
     recovery->file = probity_os_open_regular(parent->directory, parent->name, O_RDWR | O_NOFOLLOW);
     if (recovery->file < 0)
         return errno == EINVAL ? PROBITY_ERROR_FORMAT : PROBITY_ERROR_OPEN;
-    /* Checks the open file: the name may refer to another one by now. */
+    /* Checks the open file: by now, the name may refer to another one. */
     if (fstat(recovery->file, &status) != 0)
         return PROBITY_ERROR_READ;
     result->is_foreign = status.st_uid != geteuid() && !recovery->is_trusted;
@@ -138,8 +138,8 @@ static void take_sync(struct recovery *recovery, const struct probity_scan_item 
     recovery->has_end |= item->header.type == PROBITY_BLOCK_END;
 }
 
-/* Every checksum is verified, because words are taken from the spool only if they are not in a
- * valid block. */
+/* Verifies every checksum, because words are taken from the spool only if they are not in a valid
+ * block. */
 static int scan_file(struct recovery *recovery)
 {
     struct probity_scan scan;
@@ -169,9 +169,9 @@ static int scan_file(struct recovery *recovery)
     return got;
 }
 
-/* For a spool that does not exist. Either it had no name yet when the program was killed: then the
- * lock on the trace is free, and is taken before the file is read. Or recording has ended, perhaps
- * since the first block was read: then the program may still hold the lock. */
+/* Handles a spool that does not exist. Either it had no name yet when the program was killed: then
+ * the lock on the trace is free, and is taken before the file is read. Or recording has ended,
+ * perhaps after the first block was read: then the program may still hold the lock. */
 static int take_start(struct recovery *recovery)
 {
     struct flock first = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -183,7 +183,7 @@ static int take_start(struct recovery *recovery)
     return error == 0 && !recovery->has_end ? PROBITY_ERROR_STATE : error;
 }
 
-/* Takes over the spool if it exists and its program has ended. */
+/* Takes the locks of the spool if it exists and its program has ended. */
 static int take_spool(struct recovery *recovery)
 {
     struct probity_attach_query query;
@@ -200,7 +200,7 @@ static int take_spool(struct recovery *recovery)
     if (error == 0)
         error = probity_attach_find(&query, &recovery->result->is_copy, &attach);
     if (error == PROBITY_ERROR_OPEN || error == PROBITY_ERROR_FORMAT)
-        return take_start(recovery); /* no spool, or another session's */
+        return take_start(recovery); /* no spool, or that of another session */
     recovery->result->is_spool_cut = error == PROBITY_ERROR_DAMAGED;
     if (error != 0)
         return error;
@@ -280,7 +280,7 @@ static int append_sync(struct recovery *recovery, const struct probity_sync *syn
     return append(recovery, block, PROBITY_BLOCK_HEADER_BYTES + bytes);
 }
 
-/* Whether the program ended the recording and left the rest to recover. */
+/* Returns whether the program ended the recording and left the rest to recover. */
 static int has_ended(const struct probity_spool_header *header)
 {
     return header->state == PROBITY_SPOOL_LEFT && (header->end_reason == PROBITY_END_STOPPED ||
@@ -332,7 +332,7 @@ static int put_profile(void *context, uint32_t payload_bytes)
     return append(recovery, recovery->profile_block, PROBITY_BLOCK_HEADER_BYTES + payload_bytes);
 }
 
-/* The time of the program's last record: calls in progress lasted until then. */
+/* Returns the time of the program's last record: calls in progress lasted until then. */
 static uint64_t last_moment(const struct recovery *recovery)
 {
     const struct probity_spool_tail *rest = &recovery->rest;
@@ -351,7 +351,7 @@ static uint64_t last_moment(const struct recovery *recovery)
     return last;
 }
 
-/* The counts in the spool are newer than any profile in the file. */
+/* Writes the profile: the counts in the spool are newer than any profile in the file. */
 static int append_profile(struct recovery *recovery)
 {
     const struct probity_spool_tail *rest = &recovery->rest;
@@ -404,7 +404,8 @@ static int append_spool(struct recovery *recovery)
     return error;
 }
 
-/* INFO says whether a CSV file is requested; its name is derived from the trace's name. */
+/* Derives the CSV file's name from the trace's name, if INFO states that a CSV file is
+ * requested. */
 static void name_csv(struct recovery *recovery, const char *path)
 {
     static const char suffix[] = ".csv" PROBITY_TRACE_SUFFIX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * request.c: finds the spool of a process and determines whether the process is alive. Files in the
- * directory are untrusted until probity_attach_open() has checked them.
+ * request.c: finds the spool of a process and determines whether the process is alive. The files in
+ * the directory are untrusted until probity_attach_open() has checked them.
  */
 #include "writer/request.h"
 
@@ -26,7 +26,7 @@ struct probity_request {
     struct probity_attach attach;
 };
 
-/* Takes over the attachment; its program must be recording. */
+/* Takes ownership of the attachment; its program must be recording. */
 static int begin(struct probity_attach *attach, struct probity_request **ret_request)
 {
     const struct probity_spool_header *header = probity_attach_header(attach);
@@ -94,9 +94,9 @@ static void process_find(uint32_t pid, struct process *ret_process)
         fclose(status);
 }
 
-/* Whether the process has the file mapped, which rules out another process with the same id. The
- * device is not compared, because on some file systems stat() and the list of mappings disagree on
- * it. */
+/* Returns whether the process has the file mapped, which rules out another process with the same
+ * id. The device is not compared, because on some file systems stat() and the list of mappings
+ * disagree on it. */
 static int maps_file(const struct process *process, int file)
 {
     struct stat status;
@@ -114,11 +114,12 @@ static int maps_file(const struct process *process, int file)
                     inode == (uint64_t)status.st_ino;
     }
     free(line);
-    return is_mapped || is_empty; /* the list of another user's process is empty */
+    return is_mapped || is_empty; /* the list is empty if the process belongs to another user */
 }
 
-/* A program without /proc does not know the boot id: then the process must have the file mapped, if
- * its list of mappings can be read. */
+/* Returns whether the process is of the boot in the header. A program without /proc cannot
+ * determine the boot id: then the process must have the file mapped, if its list of mappings can be
+ * read. */
 static int is_of_boot(const struct probity_spool_header *header, const struct process *process)
 {
     static const uint8_t unknown[16];
@@ -148,8 +149,8 @@ static int header_of_process(const struct probity_place *place, const struct pro
            ret_header->state == PROBITY_SPOOL_RECORDING;
 }
 
-/* Opens the spool if it matches; further ones are only counted. *is_other: set if it has another
- * version. */
+/* Opens the spool if it matches, and counts it; only the first one stays open. *is_other: set if it
+ * has another version. */
 static void consider(struct probity_place *place, const struct process *process, int *count,
                      struct probity_request **first, int *is_other)
 {
@@ -169,7 +170,7 @@ static void consider(struct probity_place *place, const struct process *process,
         probity_request_close(request);
 }
 
-/* Searches a directory that was checked, and takes over its descriptor. */
+/* Searches a directory that was checked; takes ownership of its descriptor. */
 static int look_through(int file, const char *directory, uint32_t owner, uint32_t pid, int *count,
                         struct probity_request **first)
 {
@@ -200,7 +201,7 @@ static int look_through(int file, const char *directory, uint32_t owner, uint32_
     return result < 0 ? result : *count == 0 && is_other ? PROBITY_ERROR_VERSION : 0;
 }
 
-/* The user of a process; if unknown, the calling user. */
+/* Returns the user of a process or, if unknown, the calling user. */
 static uint32_t user_of(uint32_t pid)
 {
     char process[32];
@@ -228,7 +229,7 @@ int probity_request_has_other_files(uint32_t pid)
 }
 
 /* Searches the same directory as the process sees it. Its user may read it in any case, and it is
- * checked like the other. *directory becomes its name for the caller. */
+ * checked like the other one. *directory becomes its name for the caller. */
 static int look_into_its_files(char *directory, size_t room, uint32_t owner, uint32_t pid,
                                int *count, struct probity_request **first)
 {

@@ -43,9 +43,9 @@ size_t probity_ring_declarations(const uint8_t *block, size_t block_bytes, uint8
     return (size_t)(packer.at - kept);
 }
 
-/* Writes what the chunk declares, because names are needed after its records are gone. Returns 1, 0
- * if a probe in it is still in progress (unless is_final), or an error. The scratch buffer, which
- * is larger than the chunk, is free once the chunk is drained. */
+/* Writes what the chunk declares, because names are needed after its records have been discarded.
+ * Returns 1, 0 if a probe in it is still in progress (unless is_final), or an error. The scratch
+ * buffer, which is larger than the chunk, is free once the chunk is drained. */
 static int declarations_write(struct probity_pass *pass, uint32_t chunk, uint32_t used,
                               int is_final)
 {
@@ -71,9 +71,9 @@ static int declarations_write(struct probity_pass *pass, uint32_t chunk, uint32_
     return result != 0 ? result : 1;
 }
 
-/* A chunk whose owner may still store into it must not be given to another thread. Most chunks
- * contain no declarations, and checking that costs far less than draining. Returns 1 if it was
- * freed, 0 if not, or an error. */
+/* Discards a chunk. If its owner may still store into it, it must not be given to another thread.
+ * Most chunks contain no declarations, and checking that costs far less than draining. Returns 1 if
+ * it was freed, 0 if not, or an error. */
 static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
 {
     struct probity_pool *pool = &pass->live->pool;
@@ -99,8 +99,8 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
     return 1;
 }
 
-/* Number of full chunks that a ring keeps: three quarters of all, or fewer, so that a chunk is left
- * for the next thread. */
+/* Returns the number of full chunks that a ring keeps: three quarters of all, or fewer, so that a
+ * chunk is left for the next thread. */
 static uint32_t full_chunks_of_ring(const struct probity_pool *pool)
 {
     uint32_t total = probity_pool_total(pool), spare = total / 8 + 1;
@@ -110,8 +110,8 @@ static uint32_t full_chunks_of_ring(const struct probity_pool *pool)
     return most < total / 4 * 3 ? most : total / 4 * 3;
 }
 
-/* If there are too many, a few more are discarded, so that the writer is not woken for each
- * chunk. */
+/* Returns how many chunks to discard. If there are too many, it is a few more than necessary, so
+ * that the writer is not woken for each chunk. */
 static uint32_t chunks_to_forget(const struct probity_pool *pool)
 {
     uint32_t full = __atomic_load_n(&pool->full_chunks, __ATOMIC_RELAXED);
@@ -132,9 +132,9 @@ void probity_ring_note_drops(struct probity_pass *pass)
     pass->dropped = dropped;
 }
 
-/* Chunks handed over before this tick are no longer needed. 0: all are needed. The window ends when
- * notices were last taken, which may be long ago if this thread lost its CPU or is writing a dump:
- * the records of a notice posted since then are still needed. */
+/* Returns a tick: chunks handed over before it are no longer needed. 0: all are needed. The window
+ * ends when notices were last taken, which may be long ago if this thread lost its CPU or is
+ * writing a dump: the records of a notice posted since then are still needed. */
 static uint64_t useful_from(const struct probity_pass *pass, uint64_t now)
 {
     const struct probity_live *live = pass->live;
@@ -169,8 +169,8 @@ int probity_ring_forget(struct probity_pass *pass)
             excess -= excess != 0;
             continue;
         }
-        /* Discards newer chunks instead. This one counts as open, so that no thread waits for it;
-         * if there are no others, records are dropped. */
+        /* Newer chunks are discarded instead. This one counts as open, so that no thread waits for
+         * it; if there are no others, records are dropped. */
         if (!own->is_pinned && own->waits_since == 0)
             probity_pool_wait_begins(pool, *tail, now);
         tail = &own->next;

@@ -8,10 +8,11 @@
 #include "writer/pass.h"
 
 /* Discards the oldest full chunks while more than three quarters of all are full, and those older
- * than the ring's window. Their declarations are written. Returns 0 or PROBITY_ERROR_WRITE. */
+ * than the ring's window. Writes their declarations. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_ring_forget(struct probity_pass *pass);
 
-/* If records were dropped since the last call, a window is complete only from now on. */
+/* Notes drops: if records were dropped since the last call, a window is complete only from now
+ * on. */
 void probity_ring_note_drops(struct probity_pass *pass);
 
 /* Copies the declarations of a drained block into `kept`, as the payload of a separate block.

@@ -32,7 +32,7 @@ struct snapshot {
     struct probity_info info;
     struct probity_spool_tail ring;
     int has_ring;
-    uint64_t began; /* tick: the copy contains all that was stored before */
+    uint64_t began; /* tick: the copy contains everything that was stored before */
     struct probity_drain_input *inputs;
     struct probity_spool_anchor anchors[PROBITY_SPOOL_ANCHORS];
     struct probity_parent parent; /* of the dump */
@@ -70,7 +70,7 @@ static int take_info(struct snapshot *snapshot)
 /* Copies the ring. */
 static int take_ring(struct snapshot *snapshot)
 {
-    enum { RING = 2 }; /* of INFO */
+    enum { RING = 2 }; /* value in INFO */
     struct probity_snapshot_result *result = snapshot->result;
     struct probity_attach_query query;
     int directory = probity_parent_of_target(snapshot->wanted->trace);
@@ -128,7 +128,7 @@ static int make_inputs(struct snapshot *snapshot, struct probity_dump_content *r
     return 0;
 }
 
-/* The declarations of discarded chunks are in the file by now. */
+/* Collects the rest. By now, the declarations of discarded chunks are in the file. */
 static void take_facts(struct snapshot *snapshot, struct probity_dump_content *ret_content)
 {
     const struct probity_spool_header *header = probity_attach_header(&snapshot->ring.attach);
@@ -142,7 +142,7 @@ static void take_facts(struct snapshot *snapshot, struct probity_dump_content *r
     probity_os_random(ret_content->session, sizeof ret_content->session);
 }
 
-/* The file's directory and pattern; without a directory, the current one. */
+/* Determines the file's directory and pattern; without a directory, the current one. */
 static int take_names(struct snapshot *snapshot)
 {
     const char *pattern = snapshot->wanted->pattern;
@@ -155,8 +155,8 @@ static int take_names(struct snapshot *snapshot)
     return 0;
 }
 
-/* Whether a file may be replaced: it must be regular, and not a trace that is being recorded, which
- * would be lost. */
+/* Returns whether a file may be replaced: it must be regular, and not a trace that is being
+ * recorded, whose records would be lost. */
 static int may_replace(const struct snapshot *snapshot, const char *name)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

@@ -11,17 +11,17 @@
 
 struct probity_snapshot_wanted {
     const char *trace;   /* path */
-    const char *pattern; /* of the dump; %i: the first number that is free; NULL: the default */
+    const char *pattern; /* of the dump; %i: the first free number; NULL: the default */
     const char *reason;  /* or NULL */
-    int replaces;        /* without %i: replace an existing file */
+    int replaces;        /* without %i: replaces an existing file */
 };
 
 struct probity_snapshot_result {
-    uint32_t pid, mode; /* of the program, and its mode */
-    int is_dead;        /* it has ended, or no longer records */
-    int system_error;   /* errno, of PROBITY_ERROR_OPEN and PROBITY_ERROR_WRITE */
+    uint32_t pid, mode; /* the program's id and mode */
+    int is_dead;        /* it has ended, or is no longer recording */
+    int system_error;   /* errno of PROBITY_ERROR_OPEN and PROBITY_ERROR_WRITE */
     uint64_t records, bytes;
-    uint64_t window_ns; /* length of the complete part, up to now */
+    uint64_t window_ns; /* length of the complete part, until now */
     char name[4096 + 512];
     int is_in_use; /* with PROBITY_ERROR_EXISTS: the file is being recorded, or is not regular */
 };

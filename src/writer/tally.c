@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tally.c: counts records in a second walk through the words, after packing, while they are in the
+ * tally.c: counts records in a second pass over the words, after packing, while these are in the
  * cache. Runs in the writer thread. Accepts any words.
  */
 #include "writer/tally.h"

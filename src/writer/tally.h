@@ -12,13 +12,13 @@
 enum { PROBITY_TALLY_EVENT_HITS = 2 };
 
 struct probity_tally {
-    uint32_t *hits;    /* by site, `sites` of them; a function has two sites, for enter and leave */
+    uint32_t *hits;    /* by site, `sites` of them; a function has two, for enter and leave */
     uint32_t sites;
     uint64_t others;   /* hits of numbered probes, and events without a site */
-    uint64_t readings; /* of the CPU clock */
+    uint64_t readings; /* number of readings of the CPU clock */
 };
 
-/* Adds the words from `first` on, where a record begins; they may change meanwhile. */
+/* Adds the words from `first` on, at which a record begins; they may change meanwhile. */
 void probity_tally_add(struct probity_tally *tally, const uint64_t *words, uint32_t first,
                        uint32_t end);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake_page.c: asks a process to start recording through its control page; the tool's half of
- * doc/attach.md, "The control page". Never runs in a traced program. Other users could plant such
- * a page in their own directories, so it is used only if it and the directory belong to the caller,
- * and the program holds the lock. Its content is only displayed and compared.
+ * wake_page.c: requests through its control page that a process start recording; the tool's side of
+ * doc/attach.md, "The control page". Never runs in a traced program. Other users could create such
+ * a page in their own directories, so it is used only if the page and its directory belong to the
+ * caller, and the program holds the lock. Its content is only displayed and compared.
  */
 #include "writer/wake_process.h"
 
@@ -40,7 +40,7 @@ static int64_t now_ns(void)
 /* ---- The file ----------------------------------------------------------------------------------
  */
 
-/* The id of a process in its own PID namespace. */
+/* Returns the id of a process in its own PID namespace. */
 static uint32_t own_pid_of(uint32_t pid)
 {
     char path[40], line[256];
@@ -83,7 +83,7 @@ static int open_page(uint32_t pid)
     return -1;
 }
 
-/* Whether a byte is locked by another process. */
+/* Returns whether a byte is locked by another process. */
 static int is_locked(int file, int64_t at)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
@@ -108,7 +108,7 @@ struct asking {
     uint32_t pid;
     int64_t until_ns;
     const sigset_t *signals;
-    int signal; /* that ended the wait; or 0 */
+    int signal; /* the signal that ended the wait; or 0 */
 };
 
 static enum probity_wake_refusal check(const struct asking *asking)
@@ -132,14 +132,14 @@ static enum probity_wake_refusal wait_for(struct asking *asking, uint32_t serial
     struct probity_wake *wake = &asking->page->wake;
     int is_withdrawn = 0;
 
-    /* Acquire: pairs with the release in the program, the result before the serial. */
+    /* Acquire: pairs with the release in the program, which stores the result before the serial. */
     while (__atomic_load_n(&wake->taken, __ATOMIC_ACQUIRE) != serial) {
         if (!is_locked(asking->file, PROBITY_CONTROL_PAGE_LOCK_PROGRAM))
             return PROBITY_WAKE_NO_PROCESS;
         if (now_ns() >= asking->until_ns && is_withdrawn)
             return PROBITY_WAKE_TIMEOUT;
         if (now_ns() >= asking->until_ns) {
-            __atomic_store_n(&wake->until_ns, 1, __ATOMIC_RELEASE); /* past */
+            __atomic_store_n(&wake->until_ns, 1, __ATOMIC_RELEASE); /* in the past */
             is_withdrawn = 1;
             asking->until_ns = now_ns() + ANSWER_NS;
         }
@@ -165,7 +165,7 @@ static enum probity_wake_refusal ask(struct asking *asking, const char *settings
         return refusal;
     uint32_t serial = __atomic_load_n(&wake->taken, __ATOMIC_ACQUIRE);
     uint32_t requested = __atomic_load_n(&wake->requested, __ATOMIC_RELAXED);
-    /* A program that has seen a withdrawn request does not answer its serial. */
+    /* A program that has seen a withdrawn request does not reply to its serial. */
     serial = ((int32_t)(requested - serial) > 0 ? requested : serial) + 1;
     memset(asking->page->text, 0, sizeof asking->page->text);
     memcpy(asking->page->text, settings, bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake_process.c: asks a process to start recording. Its directory in /proc is opened once, and its
- * memory through that: both stay with that process, so a later process with the same id is never
- * written to. Its memory is untrusted: it can only determine which of its own writable bytes
+ * wake_process.c: requests that a process start recording. Opens its directory in /proc once, and
+ * its memory through that: both stay with that process, so a later process with the same id is
+ * never written to. Its memory is untrusted: it can only determine which of its own writable bytes
  * change.
  */
 #include "writer/wake_process.h"
@@ -31,8 +31,9 @@ enum { BEGIN_NS = 200000000, ANSWER_NS = 100000000 };
 
 static const struct timespec a_moment = {0, 500000};
 
-/* How long to sleep before looking again: at first briefly, since a program with probes replies in
- * a millisecond, then a sixteenth of the time waited so far, since an idle one may take long. */
+/* Returns how long to sleep before looking again: briefly at first, since a program with probes
+ * replies within a millisecond; then a sixteenth of the time waited so far, since an idle one may
+ * take long. */
 static struct timespec pause_after(int64_t waited_ns)
 {
     const int64_t most = 20000000;
@@ -73,7 +74,7 @@ static int is_writable(const struct target *target, uint64_t at, uint64_t bytes)
     return 0;
 }
 
-/* Searches the notes in a buffer for ours. Returns the offset of its description, or 0. */
+/* Searches the notes in a buffer for Probity's. Returns the offset of its description, or 0. */
 static size_t find_note(const uint8_t *notes, size_t bytes)
 {
     for (size_t at = 0; bytes - at >= sizeof(Elf64_Nhdr);) {
@@ -97,7 +98,7 @@ static int get(const struct target *target, uint64_t at, void *ret_bytes, size_t
     return pread(target->memory, ret_bytes, count, (off_t)at) == (ssize_t)count;
 }
 
-/* bias: added to the file's addresses. */
+/* bias: the distance from addresses in the file to those in memory. */
 static void take_notes(struct target *target, const Elf64_Phdr *header, uint64_t bias)
 {
     size_t bytes = header->p_memsz < NOTES_MAX ? (size_t)header->p_memsz : NOTES_MAX;
@@ -116,8 +117,8 @@ static void take_notes(struct target *target, const Elf64_Phdr *header, uint64_t
     free(notes);
 }
 
-/* start: where the beginning of a file is mapped. Headers and notes are read from memory, so the
- * file may have been removed. */
+/* start: the address at which the beginning of a file is mapped. Reads headers and notes from
+ * memory, so the file may have been removed. */
 static void look_into(struct target *target, uint64_t start)
 {
     Elf64_Ehdr head;
@@ -154,8 +155,8 @@ static int add_writable(struct target *target, uint64_t start, uint64_t end)
     return 1;
 }
 
-/* Programs and libraries are mapped private. Files in /dev are devices, whose memory is not
- * touched. */
+/* Takes a line of the list of mappings. Programs and libraries are mapped private. Files in /dev
+ * are devices, whose memory is not read. */
 static void take_mapping(struct target *target, char *line)
 {
     uint64_t start, end, offset, inode;
@@ -173,8 +174,8 @@ static void take_mapping(struct target *target, char *line)
         look_into(target, start);
 }
 
-/* The first place given by a note at which there is a block. A file that is mapped as data has a
- * note, but no block at the distance given there. */
+/* Chooses the first block that a note points to. A file that is mapped as data has the note, but no
+ * block at that distance. */
 static enum probity_wake_refusal choose_block(struct target *target)
 {
     char magic[sizeof ((struct probity_wake *)0)->magic];
@@ -214,12 +215,13 @@ static enum probity_wake_refusal find_block(struct target *target)
         take_mapping(target, line);
     free(line);
     fclose(maps);
-    probity_os_yield(); /* reading the headers of all libraries takes about as long as the rest */
+    /* Ends the time slice: reading the headers of all libraries takes about half of the time. */
+    probity_os_yield();
     return choose_block(target);
 }
 
-/* The directory of a non-dumpable process belongs to root, whoever runs it, so the real, effective
- * and saved ids are read. */
+/* The owner of /proc/PID is root if the process is non-dumpable, so the real, effective and saved
+ * ids are read instead. */
 static int is_own_process(const struct target *target)
 {
     int descriptor = openat(target->directory, "status", O_RDONLY | O_CLOEXEC);
@@ -256,8 +258,8 @@ int probity_wake_is_stopped(uint32_t pid)
     return state == 'T' || state == 't';
 }
 
-/* If the first thread has exited, its directory gives no access to the memory: uses another
- * thread's. */
+/* Uses the directory of another thread if the first one has exited: its own no longer gives access
+ * to the memory. */
 static int open_other_thread(struct target *target)
 {
     int tasks = openat(target->directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), memory = -1;
@@ -321,8 +323,8 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* errno if it fails. Writing to memory that exec has replaced writes no bytes and reports no
- * error. */
+/* Writes to the memory. Returns 1, or 0 with errno. Writing to memory that exec has replaced writes
+ * no bytes and reports no error. */
 static int put(const struct target *target, uint64_t at, const void *bytes, size_t count)
 {
     ssize_t put = pwrite(target->memory, bytes, count, (off_t)at);
@@ -352,8 +354,8 @@ static enum probity_wake_refusal read_block(const struct target *target,
     return PROBITY_WAKE_OK;
 }
 
-/* Whether the two words show a program that is recording or has not decided yet. After a request
- * without effect they are meaningless until the next probe. */
+/* Returns whether the two words are those of a program that is recording or has not decided yet.
+ * After a request without effect, they are meaningless until the next probe. */
 static int is_awake(const struct target *target, const struct probity_wake *block)
 {
     uint32_t active = 0;
@@ -363,8 +365,8 @@ static int is_awake(const struct target *target, const struct probity_wake *bloc
            get(target, block->level, &level, sizeof level) && (active != 0 || level >= 0);
 }
 
-/* Reads the block. In a starting program it has no addresses at first, and then, briefly, the words
- * look like those of a recording program. */
+/* Reads the block. In a starting program, it has no addresses at first, and then, briefly, the
+ * words look like those of a recording program. */
 static enum probity_wake_refusal await_dormant(const struct target *target, int64_t until_ns,
                                                struct probity_wake *ret_block)
 {
@@ -389,15 +391,15 @@ static enum probity_wake_refusal await_dormant(const struct target *target, int6
 
 #define FIELD(TARGET, NAME) ((TARGET)->block + offsetof(struct probity_wake, NAME))
 
-/* Probes look for the request after the first store, and find it after the last. So these two words
- * are not written once the recording has begun. */
+/* Makes the request. Probes look for it after the first store, and find it after the last one. So
+ * these two words are not written once the recording has begun. */
 static int make_request(const struct target *target, const struct probity_wake *block,
                         const char *settings, size_t settings_bytes, uint64_t until_ns,
                         uint32_t serial)
 {
     static const char end[2];
 
-    /* A killed tool's request may have the same serial. */
+    /* The request of a killed tool may have the same serial. */
     return put_u32(target, FIELD(target, requested), serial - 1) &&
            put(target, block->text, settings, settings_bytes) &&
            put(target, block->text + settings_bytes, end, sizeof end) &&
@@ -406,8 +408,9 @@ static int make_request(const struct target *target, const struct probity_wake *
            put_u32(target, FIELD(target, requested), serial);
 }
 
-/* If the library takes the request at the same moment, its answer has a later serial than this.
- * `until` is in the past, and not 0: the words may still be those of this request. */
+/* Withdraws the request. If the library takes it at the same moment, the reply has a later serial
+ * than this one. `until` is in the past, and not 0: the words may still be those of this
+ * request. */
 static void withdraw(const struct target *target, uint32_t serial)
 {
     uint64_t past = 1;
@@ -416,7 +419,7 @@ static void withdraw(const struct target *target, uint32_t serial)
     put(target, FIELD(target, until_ns), &past, sizeof past);
 }
 
-/* signals: blocked ones that end the wait; *ret_signal: the one received, or 0. */
+/* signals: blocked signals that end the wait; *ret_signal: the one received, or 0. */
 static enum probity_wake_refusal wait_for(const struct target *target, uint32_t serial,
                                           int64_t until_ns, const sigset_t *signals,
                                           int *ret_signal, int *ret_error)
@@ -429,12 +432,12 @@ static enum probity_wake_refusal wait_for(const struct target *target, uint32_t 
         if (now_ns() >= until_ns && !is_withdrawn) {
             withdraw(target, serial);
             is_withdrawn = 1;
-            until_ns = now_ns() + ANSWER_NS; /* a thread may have taken it */
+            until_ns = now_ns() + ANSWER_NS; /* a thread may already be handling it */
         }
         int is_late = is_withdrawn && now_ns() >= until_ns;
         enum probity_wake_refusal refusal = read_block(target, &block);
         if (refusal != PROBITY_WAKE_OK)
-            return PROBITY_WAKE_NO_PROCESS; /* it has called exec, or ended */
+            return PROBITY_WAKE_NO_PROCESS; /* it has called exec, or has ended */
         if (block.taken == serial && block.result != 0) {
             *ret_error = block.result;
             return PROBITY_WAKE_REFUSED;

@@ -93,14 +93,14 @@ static void compare_value(struct probity_watch *watch, uint32_t condition, uint6
 /* ---- Records -----------------------------------------------------------------------------------
  */
 
-/* Where a record is, and the thread's record before it, if that is a hit. */
+/* Where a record is, and the thread's previous record, if that is a hit. */
 struct place {
     uint64_t tick;
     uint32_t thread, tid;
     struct probity_pool_watched *before;
 };
 
-/* code: 2 × probe number, or 2 × site number + 1. */
+/* Returns the conditions on a site. code: 2 × probe number, or 2 × site number + 1. */
 static uint64_t conditions_of(const struct probity_watch *watch, uint64_t code)
 {
     if (code % 2 == 1)
@@ -126,7 +126,7 @@ static void note_latest(struct probity_watch_state *state, uint64_t code, const 
     state->code = (uint32_t)code;
 }
 
-/* Records from before the first condition was added are ignored. */
+/* Returns whether the record is ignored because it precedes the first condition. */
 static int is_before(const struct probity_watch *watch, uint64_t tick)
 {
     return (int64_t)(tick - watch->begin) < 0;
@@ -222,7 +222,7 @@ static void take_hit_with(struct probity_watch *watch, const uint64_t *words, ui
     probity_watch_requests_hit(watch->open, &of_request);
 }
 
-/* The enter of a function that records its parameters. first: of its payload. */
+/* Takes the enter of a function that records its parameters. first: that of its payload. */
 static void take_enter_with(struct probity_watch *watch, uint64_t first, struct place *place)
 {
     uint64_t code = 2 * (uint64_t)probity_get_u32((const uint8_t *)&first) + 1;
@@ -237,7 +237,7 @@ static uint64_t full_tick(uint64_t word, uint64_t near)
     return near + (uint64_t)(delta >> PROBITY_WORD_CODE_BITS);
 }
 
-/* A record of more than one word. Returns how many; 0: a probe is in progress. */
+/* Takes a record of more than one word. Returns the number of words; 0: a probe is in progress. */
 static uint32_t take_long(struct probity_watch *watch, const uint64_t *words, uint32_t room,
                           struct place *place)
 {
@@ -265,7 +265,7 @@ static uint32_t take_long(struct probity_watch *watch, const uint64_t *words, ui
     return count;
 }
 
-/* Number of words of a probe in progress to skip; 0: keep waiting for it. */
+/* Returns the number of words of a probe in progress to skip; 0: keep waiting for it. */
 static uint32_t take_hole(const struct probity_watch *watch, struct probity_pool_chunk *own,
                           const uint64_t *words, uint32_t at, uint32_t end)
 {
@@ -336,7 +336,7 @@ static void hold(struct probity_watch *watch, uint64_t tick)
         watch->pass_horizon = tick;
 }
 
-/* As slot_drain() in pass.c. */
+/* Reads an open chunk, like slot_drain() in pass.c. */
 static void read_open(struct probity_watch *watch, struct probity_pass *pass,
                       const struct probity_thread_state *slot)
 {
@@ -499,7 +499,7 @@ static uint64_t least_of_requests(const struct probity_watch *watch)
     for (uint64_t set = watch->requests; set != 0; set &= set - 1) {
         uint32_t condition = (uint32_t)__builtin_ctzll(set);
         uint64_t limit = watch->state[condition].limit;
-        /* All are counted. */
+        /* All requests are counted for a percentile. */
         limit = watch->conditions[condition].percentile != 0 ? 0 : limit;
         least = limit < least ? limit : least;
     }

@@ -15,7 +15,7 @@ void probity_watch_gaps_begin(struct probity_watch *watch)
         watch->state[__builtin_ctzll(set)].stretch = PROBITY_WATCH_STRETCHES;
 }
 
-/* Sorts by beginning; most are in order already. */
+/* Sorts stretches by their beginning; most are in order already. */
 static void sort(struct probity_watch_stretch *stretches, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
@@ -27,7 +27,8 @@ static void sort(struct probity_watch_stretch *stretches, uint32_t count)
     }
 }
 
-/* Joins those that have no gap between them, so that no gap is lost. Returns how many are left. */
+/* Joins stretches that have no gap between them, so that no gap is lost. Returns how many are
+ * left. */
 static uint32_t join(struct probity_watch_stretch *stretches, uint32_t count, uint64_t limit)
 {
     uint32_t last = 0;
@@ -79,8 +80,8 @@ void probity_watch_gaps_follow(struct probity_watch *watch, uint32_t condition,
     memmove(stretches, stretches + done, state->stretches * sizeof *stretches);
 }
 
-/* If there is no more room, extends the last stretch to the hit: a gap may be missed, but no false
- * one is reported. */
+/* Adds the hit to the stretches. Without room, extends the last stretch to the hit: a gap may be
+ * missed, but no false one is reported. */
 static void cover(struct probity_watch_stretch *stretch, const struct probity_watch_stretch *hit)
 {
     if ((int64_t)(hit->begin - stretch->begin) < 0)

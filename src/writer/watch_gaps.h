@@ -8,13 +8,13 @@
 
 #include "writer/watch_state.h"
 
-/* To be called before a chunk is read. */
+/* Call before a chunk is read. */
 void probity_watch_gaps_begin(struct probity_watch *watch);
 
 void probity_watch_gaps_hit(struct probity_watch *watch, uint32_t condition,
                             const struct probity_watch_stretch *hit);
 
-/* To be called when all hits older than the horizon have been read. report: called for each gap. */
+/* Call when all hits older than the horizon have been read. report: called for each gap. */
 void probity_watch_gaps_follow(struct probity_watch *watch, uint32_t condition,
                                void (*report)(struct probity_watch *watch, uint32_t condition,
                                               uint64_t end));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch_rates.c: the hits of a condition in a ring of periods. A hit beyond its end, which occurs
- * if this thread was delayed for that long, is not counted, and periods with missing hits are not
- * evaluated.
+ * watch_rates.c: the hits of a condition in a ring of periods. A hit beyond the ring's end, which
+ * occurs if this thread was delayed for that long, is not counted, and periods with missing hits
+ * are not evaluated.
  */
 #include "writer/watch_rates.h"
 
@@ -40,7 +40,7 @@ void probity_watch_rates_hit(struct probity_watch *watch, uint32_t condition, ui
     if (state->last == 0)
         state->first_period = period;
     if (period < state->period)
-        return; /* evaluated already: its probe was in progress for too long */
+        return; /* already evaluated: its probe was in progress for too long */
     if (period - state->period < PROBITY_WATCH_PERIODS) {
         ++*hits_of(state, period);
         return;

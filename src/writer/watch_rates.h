@@ -14,17 +14,17 @@ struct probity_watch_period {
     uint64_t begin, end, hits;
 };
 
-/* Whether a rate or value meets the condition. */
+/* Returns whether a rate or value meets the condition. */
 int probity_watch_is_beyond(const struct probity_condition *condition, int64_t number);
 
-/* To be called when the condition begins, at the horizon. */
+/* Call when the condition begins, at the horizon. */
 void probity_watch_rates_begin(struct probity_watch *watch, uint32_t condition);
 
-/* To be called before the hit is noted as the latest. */
+/* Call before the hit is stored as the latest one. */
 void probity_watch_rates_hit(struct probity_watch *watch, uint32_t condition, uint64_t tick);
 
-/* To be called when all hits older than the horizon have been read. report: called for a period
- * that meets the condition, unless the previous period did. */
+/* Call when all hits older than the horizon have been read. report: called for a period that meets
+ * the condition, unless the previous period did. */
 void probity_watch_rates_judge(struct probity_watch *watch, uint32_t condition,
                                void (*report)(struct probity_watch *watch, uint32_t condition,
                                               const struct probity_watch_period *period));

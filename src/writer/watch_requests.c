@@ -14,7 +14,7 @@
 enum {
     HITS = 1 << 16, /* not processed yet; if there are more, half are processed early */
     OPEN = 1 << 14, /* requests in progress */
-    TRIES = 16      /* number of places in which a request may be */
+    TRIES = 16      /* number of places where a request may be */
 };
 
 struct open {
@@ -38,7 +38,7 @@ probity_watch_requests_open(uint64_t least,
                                                const struct probity_watch_request *),
                             void *context)
 {
-    /* Zeroes; untouched pages take no memory. */
+    /* All zeros; untouched pages take no memory. */
     struct probity_watch_requests *requests =
         mmap(NULL, sizeof *requests, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -64,7 +64,7 @@ void probity_watch_requests_close(struct probity_watch_requests *requests)
 /* ---- Order -------------------------------------------------------------------------------------
  */
 
-/* The end of the run of hits in order that begins there. */
+/* Returns the end of the run of ordered hits that begins there. */
 static uint32_t run_end(const struct probity_watch_hit *hits, uint32_t at, uint32_t count)
 {
     for (at++; at < count && hits[at - 1].tick <= hits[at].tick; at++)
@@ -83,7 +83,7 @@ static void merge(const struct probity_watch_hit *from, uint32_t left, uint32_t 
                      : from[right++];
 }
 
-/* Merges neighboring runs until there is one: hits of a chunk are in order. */
+/* Merges neighboring runs until only one is left: the hits of a chunk are in order. */
 static void sort(struct probity_watch_requests *requests)
 {
     uint32_t count = requests->count, runs;
@@ -105,7 +105,7 @@ static void sort(struct probity_watch_requests *requests)
 /* ---- Requests ----------------------------------------------------------------------------------
  */
 
-/* The request with this id, or the place for it. */
+/* Returns the request with this id, or the place for it. */
 static struct open *find(struct probity_watch_requests *requests, uint64_t id)
 {
     uint32_t at = (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) % OPEN;
@@ -115,7 +115,7 @@ static struct open *find(struct probity_watch_requests *requests, uint64_t id)
         struct open *open = &requests->open[(at + i) % OPEN];
         if (open->is_used && open->id == id)
             return open;
-        /* A free place, or the least recently hit request. */
+        /* A free place, or that of the least recently hit request. */
         if (place->is_used && (!open->is_used || open->last < place->last))
             place = open;
     }

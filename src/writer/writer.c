@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * writer.c: sleeps until a quarter of the chunks is full or a timeout expires, then makes a pass.
- * It never touches state of the program; if the trace cannot be written, it sets live->failed and
+ * Never changes state of the program; if the trace cannot be written, sets live->failed, and
  * recording ends.
  */
 #include "writer/writer.h"
@@ -34,7 +34,7 @@ enum {
     IDLE_NS = 1000000000,     /* interval if there were no records */
     JUDGE_FIRST_NS = 2000000,  /* interval if the cost of recording is evaluated; doubled */
     JUDGE_NS = 100000000,      /* up to this */
-    JUDGE_SOON_NS = 10000000,  /* after a decision, which may not suffice; doubled */
+    JUDGE_SOON_NS = 10000000,  /* after a decision, which may not be sufficient; doubled */
     LOOK_NS = 100000000,      /* interval while conditions are compared with records */
     FOLLOWED_NS = 100000000,  /* interval while a reader follows, so that records are shown soon */
     SETTLE_TRIES = 200,       /* at the end: wait for probes in progress, */
@@ -42,7 +42,7 @@ enum {
 };
 
 /* Sanitizers write reports to the standard descriptors; without a sanitizer, this thread closes
- * even those, as the program may have. */
+ * even those, as the program may have done. */
 #if defined(__has_feature)
 #define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -52,8 +52,8 @@ enum {
 #endif
 enum { FIRST_OWN_DESCRIPTOR = IS_SANITIZED ? 3 : 0 };
 
-/* Not one of the standard three, which this thread's table lacks: libc's messages would be written
- * to the file. */
+/* Opens a file, but not as a standard descriptor, which this thread's table lacks: libc's messages
+ * would be written to the file. */
 static int open_high(const char *path, int flags)
 {
     enum { FIRST = 3 };
@@ -65,7 +65,7 @@ static int open_high(const char *path, int flags)
     return high;
 }
 
-/* Takes the drainer's lock. It belongs to the open file: a lock of the process would be released
+/* Takes the draining lock. It belongs to the open file: a lock of the process would be released
  * when this thread closes any descriptor of the spool, as it does after reading its trace. No child
  * inherits the table. */
 static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
@@ -80,7 +80,7 @@ static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
 
 static int open_trace(struct probity_writer *writer, struct probity_append *ret_append)
 {
-    /* Dumps read declarations from it. */
+    /* Dumps read declarations from the file. */
     int descriptor = open_high(writer->trace_path, writer->dumps != NULL ? O_RDWR : O_WRONLY);
     struct stat status;
 
@@ -144,8 +144,8 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
 
     probity_assert(probity_pass_is_valid(pass));
     /* Records that a flush writes to the trace leave the ring, and count as discarded. That is
-     * noted before the flush, for dumps made meanwhile, and again after it, for all that it has
-     * written. */
+     * noted before the flush, for dumps made meanwhile, and again after it, for everything that it
+     * has written. */
     if (writer->live->mode == PROBITY_MODE_RING && is_flush)
         give_up_all(writer->live);
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
@@ -171,7 +171,7 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     return result;
 }
 
-/* Whether no thread is still storing into reserved words. All are quiesced by now. */
+/* Returns whether no thread is still storing into reserved words. All are quiesced by now. */
 static int is_settled(struct probity_live *live)
 {
     for (uint32_t i = 0; i < live->slots; i++) {
@@ -239,7 +239,7 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
     probity_assert(writer->end_reason != 0);
     for (int i = 0; i < SETTLE_TRIES && !is_settled(writer->live); i++)
         probity_os_wait(&never, 0, SETTLE_NS);
-    /* All chunks are treated as full, so that records after a hole that no probe will fill are not
+    /* Treats all chunks as full, so that records after a hole that no probe will fill are not
      * lost. */
     for (uint32_t i = 0; i < writer->live->slots; i++) {
         struct probity_thread_state *slot = &writer->live->slot[i];
@@ -331,7 +331,7 @@ static int end_on_request(struct probity_writer *writer, struct probity_pass *pa
         pass_once(writer, pass, 1) != 0)
         return 0;
     writer->end_asked(writer->owner);
-    return writer->is_close_reported; /* or another thread ends it, and joins this one */
+    return writer->is_close_reported; /* or another thread ends it, and joins this thread */
 }
 
 static void notify_owner(struct probity_writer *writer, int is_closed)
@@ -341,9 +341,10 @@ static void notify_owner(struct probity_writer *writer, int is_closed)
     writer->is_close_reported |= is_closed;
 }
 
-/* The process ends with its last thread, so neither this thread nor another one of ours may keep it
- * alive. Usually the last thread to exit calls exit(), which stops the writer; but not if threads
- * exited by the system call, or if libc counts this thread too (base/thread_count.h). */
+/* Returns whether only our threads are left; if so, ends the recording. The process ends with its
+ * last thread, so neither this thread nor another one of ours may keep it alive. Usually the last
+ * thread to exit calls exit(), which stops the writer; but not if threads exited with the system
+ * call, or if libc counts this thread too (base/thread_count.h). */
 static int is_left_alone(struct probity_writer *writer)
 {
     if (!probity_own_threads_are_alone(writer->own_threads, &writer->threads))
@@ -369,9 +370,9 @@ static int64_t next_interval(struct probity_writer *writer, const struct probity
     return is_idle ? IDLE_NS : TICK_NS;
 }
 
-/* Up to doubles the number of chunks: a long recording soon has enough, and a short one does not
- * take much more memory. In steps small enough not to delay draining. Returns whether this was
- * requested. */
+/* Adds chunks, up to as many as there are: a long recording soon has enough, and a short one does
+ * not take much more memory. Does so in steps small enough not to delay draining. Returns whether
+ * this was requested. */
 static int extend_pool(struct probity_writer *writer)
 {
     enum { AT_ONCE_MAX = 16 };
@@ -389,7 +390,7 @@ static int extend_pool(struct probity_writer *writer)
     return 1;
 }
 
-/* Whether full chunks must be drained before the next whole pass. */
+/* Returns whether full chunks must be drained before the next whole pass. */
 static int is_draining_due(const struct probity_writer *writer)
 {
     const struct probity_live *live = writer->live;
@@ -426,15 +427,16 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
         if (all)
             interval_ns = next_interval(writer, pass, interval_ns,
                                         pass->append.committed == committed);
-        /* Not after the interval before, which may be long. */
+        /* Not after the previous interval, which may be long. */
         if (all && writer->judge_soon)
             next_all = probity_clock_ticks(writer->live->clock) +
                        probity_ticks_of_ns(interval_ns, probity_live_rate(writer->live));
         /* After the first SYNC, even if there was nothing new: records too new for the last
-         * watermark are old enough now. */
+         * watermark are now old enough. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
             notify_owner(writer, 0);
-        /* Not the first time, since looking at the threads would take longer than all the rest. */
+        /* Not the first time, since examining the threads would take longer than everything
+         * else. */
         if (all && !is_first && pass->append.committed == committed && is_left_alone(writer))
             return;
         is_first &= !all;
@@ -442,9 +444,9 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
     writer->result = end_trace(writer, pass);
 }
 
-/* To be called once all files are open. Not with sanitizers, which open files and create threads.
- * Not if the program has a seccomp filter: it applies to this thread, too, and might kill the
- * program because of the calls made here. */
+/* Call once all files are open. Not with sanitizers, which open files and create threads. Not if
+ * the program has a seccomp filter: it applies to this thread, too, and might kill the program
+ * because of the system calls made here. */
 static void confine(const struct probity_writer *writer, struct probity_pass *pass)
 {
     if (IS_SANITIZED || prctl(PR_GET_SECCOMP) != 0)
@@ -456,7 +458,7 @@ static void confine(const struct probity_writer *writer, struct probity_pass *pa
         probity_confine_calls();
 }
 
-/* Opens the files, runs until the end, closes them. `state` shows when they are open. */
+/* Opens the files, runs until the end, and closes the files. `state` shows when they are open. */
 static int serve(struct probity_writer *writer, int is_here)
 {
     struct probity_pass pass = {0};
@@ -510,8 +512,8 @@ static int own_descriptors(const struct probity_writer *writer)
     return result;
 }
 
-/* libc must not decrement its thread count for a thread that it does not count, except briefly,
- * while another thread can correct it: so this thread returns only when it is being joined. */
+/* Returns only when this thread is being joined: libc must not decrement its thread count for a
+ * thread that it does not count, except briefly, while another thread can correct it. */
 static void wait_for_join(struct probity_writer *writer)
 {
     if (!writer->is_uncounted)
@@ -541,8 +543,8 @@ static void *thread_main(void *argument)
     prctl(PR_SET_NAME, "probity-writer");
     writer->is_uncounted = probity_thread_count_leave(writer->thread_count);
     probity_own_threads_begin(writer->own_threads);
-    /* In a shared table, the writer would write to a file that the program opens after closing our
-     * descriptor. */
+    /* In a shared table, the writer would write to whichever file the program opens after closing
+     * our descriptor. */
     writer->threads = (struct probity_os_threads){-1};
     if (own_descriptors(writer) == 0) {
         probity_os_threads_open(&writer->threads);
@@ -572,13 +574,14 @@ int probity_writer_start(struct probity_writer *writer)
     writer->result = 0;
     writer->may_return = 0;
     writer->is_uncounted = 0;
-    /* With libc's functions, which do not block the signals that libc itself sends to all threads
+    /* Uses libc's functions, which do not block the signals that libc itself sends to all threads
      * (setuid). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     /* Does not inherit the real-time priority of a thread that happens to fill the first chunk. */
     pthread_attr_init(&attributes);
-    /* Only if needed: libc then delays the new thread, which takes two more context switches. */
+    /* Only if needed: with it, libc delays the new thread, which takes two more context
+     * switches. */
     if (sched_getscheduler(0) != SCHED_OTHER)
         pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
     int error = pthread_create(&writer->thread, &attributes, thread_main, writer);
@@ -664,7 +667,7 @@ int probity_writer_is_lost(struct probity_writer *writer)
         !PROBITY_OS_THREADS_ARE_GONE())
         return 0;
     if (state == PROBITY_WRITER_RUNS && writer->spool >= 0)
-        close(writer->spool); /* and with it the drainer's lock */
+        close(writer->spool); /* and with it the draining lock */
     writer->spool = -1;
     return 1;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Calls to the C library without probes, in qemu: each is counted as often as the program makes it,
-# and locks and allocations have their sums.
+# and the sums of locks and allocations are right.
 . "$(dirname "$0")/../common.bash"
 native=${NATIVE:?the build directory of this machine}
 

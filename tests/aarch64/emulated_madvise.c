@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * emulated_madvise.c: for programs in qemu (7.2), which accepts any advice about memory and does
- * nothing. What children must not inherit is wiped or unmapped in them after a fork(); unknown
+ * emulated_madvise.c: for programs in qemu (7.2), which accepts any advice about memory and ignores
+ * it. In children, memory that they must not inherit is wiped or unmapped after a fork(); unknown
  * advice fails, as in a kernel that does not support it. Linked with test programs, and preloaded
  * into those that scripts compile (tests/tool/emulated_start.c). Not for forks by system calls.
  */
@@ -32,7 +32,7 @@ static void give(void)
     __atomic_store_n(&is_taken, 0, __ATOMIC_RELEASE);
 }
 
-/* Whole ranges only: the library gives advice about entire mappings. */
+/* Only whole ranges: the library gives advice only about entire mappings. */
 static void forget(uintptr_t start, uintptr_t end)
 {
     for (int i = 0; i < RANGES; i++) {
@@ -52,8 +52,8 @@ static void keep(uintptr_t start, uintptr_t end, int advice)
 }
 
 /* Fails like the kernel if a page is not mapped, or if the file system is full: a store by the
- * program would be a signal then, which qemu repeats without end, but a system call that stores
- * only fails. Nothing has been stored in these pages. */
+ * program would then cause a signal, which qemu repeats endlessly, but a system call that stores
+ * just fails. Nothing has been stored in these pages. */
 static int populate(volatile char *at, size_t bytes)
 {
     enum { PAGE = 4096 };

@@ -86,7 +86,7 @@ for libraries in "$static" "$shared"; do
     same_counts out trace
 done
 
-# Only selected functions are changed: a sled begins with a branch over its rest.
+# Only selected functions are changed: a sled begins with a branch over its other instructions.
 write_code '"\x08\0\0\x14"'
 what=selection
 build_xray code code.c -O1
@@ -107,7 +107,7 @@ for CPU in cortex-a53 max max,sve-default-vector-length=32; do
 done
 CPU=
 
-# Code that threads execute while it is changed.
+# Changes code while threads execute it.
 what="while it runs"
 build_xray running.so "$sources/patched_running.c" "-O2 -fPIC" "" -shared
 cat > running.c << 'END'
@@ -136,7 +136,7 @@ done
 # recorded, too.
 build_xray signals "$SOURCE/tests/aarch64/stub_signals.c" -O1
 build_gcc signals.entry "$SOURCE/tests/aarch64/stub_signals.c" "-O1 -fpatchable-function-entry=1"
-# Program, sleds, the least number of instructions, settings
+# Program, sleds, the minimum number of instructions, settings
 for case in "signals 2 300 PROBITY_MODE=block" "signals 2 150 PROBITY_PROFILE=1" \
     "signals.entry 1 90 PROBITY_MODE=block"; do
     what="signals, $case"
@@ -202,7 +202,7 @@ record_values() {
     "$native/bin/probity" log --time none trace > log 2> messages || fail "$what: $(cat messages)"
 }
 
-# $1 regular expression of functions that are not compared, $2 least number of lines
+# $1 regular expression of functions that are not compared, $2 minimum number of lines
 same_values() {
     record_values
     python3 "$sources/arguments.py" do_ < log | grep -vE "$1" > found
@@ -210,7 +210,7 @@ same_values() {
     diff wanted found > difference || fail "$what: $(cut -c1-300 difference)"
     [ "$(wc -l < wanted)" -ge "$2" ] || fail "$what: the program has printed: $(cat wanted)"
 }
-# On x86-64, the result of do_long_double() is not shown, and the program does not print it.
+# On x86-64, the result of do_long_double() is not shown, so the program does not print it.
 result='^do_long_double returns'
 structs='^do_(mixed|point|wide|triple|outer|many|split|classes|int128)\('
 for flags in -O0 -O2 "-O0 -gdwarf-4"; do
@@ -226,7 +226,7 @@ for flags in -O0 -O2 "-O0 -gdwarf-4"; do
     same_values "$without" 20
 done
 
-# At a patchable entry, arguments are known too.
+# At a patchable entry, arguments are known, too.
 for flags in -O0 -O2; do
     what="arguments at patchable entries, $flags"
     build_gcc values "$sources/arguments.c" "$flags -fpatchable-function-entry=1"

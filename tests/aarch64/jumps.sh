@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Scopes left by longjmp, in qemu: the links between frames show at the next enter that they ended,
-# whatever the sizes of the frames. Functions that break the links, because they use the frame
-# pointer for something else, do not end the scopes of their callers.
+# Scopes left by longjmp, in qemu: at the next enter, the links between frames show that the scopes
+# ended, whatever the sizes of the frames. Functions that break the links, because they use the
+# frame pointer for something else, do not end the scopes of their callers.
 . "$(dirname "$0")/../common.bash"
 native=${NATIVE:?the build directory of this machine}
 
@@ -55,8 +55,8 @@ NOINLINE void huge(void)
 }
 END
 
-# The next call is that of a function with larger variables, from the target of the jump, which has
-# a scope or not, or from a function without a scope whose variables cover the old frames.
+# The next call is to a function with larger variables: from the target of the jump, with or without
+# a scope, or from a function without a scope whose variables cover the old frames.
 cat > larger.c << 'END'
 #include "functions.h"
 
@@ -109,7 +109,7 @@ int main(void)
 }
 END
 
-# A scope that calls back through code that uses the frame pointer for something else.
+# A scope calls back through code that uses the frame pointer for something else.
 cat > broken.c << 'END'
 #include "functions.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# SIGKILL at random moments in qemu: hits, and nested scopes with values. Whatever was counted
+# SIGKILL at random moments in qemu: hits, and nested scopes with values. All that was counted
 # outside the victim is in its trace.
 . "$(dirname "$0")/../common.bash"
 seed=${SEED:-$RANDOM}

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Processors that differ in what the library uses, in qemu: one with atomic instructions (LSE) and a
-# counter of 24 MHz, and one without them, where they are illegal, whose counter has 1 GHz. Probes,
-# scopes and the hooks of all kinds count as elsewhere, `info` reports the resolution, and times are
-# right.
+# Processors that differ in features that the library uses, in qemu: one with atomic instructions
+# (LSE) and a counter of 24 MHz, and one with a counter of 1 GHz on which these instructions are
+# illegal. Probes, scopes and all kinds of hooks count as elsewhere, `info` reports the resolution,
+# and times are right.
 #
 # qemu has one rate, 62.5 MHz, which user code can neither set nor query: programs and libraries are
-# assembled with a macro in place of the instruction that reads the counter, which multiplies what
-# it reads. This changes nothing in the sources.
+# assembled with a macro in place of the instruction that reads the counter. The macro multiplies
+# the value. The sources are not changed.
 . "$(dirname "$0")/../common.bash"
 # shellcheck source=tests/functions/functions.bash
 . "$SOURCE/tests/functions/functions.bash"
@@ -46,7 +46,7 @@ run() {
         fail "$what: status $?: $(cat out errors)"
 }
 
-# Waits by the system's clock in a scope, and prints a lower and an upper bound of the scope's ns.
+# Waits in a scope by the system's clock, and prints a lower and an upper bound of the scope's ns.
 cat > waits.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -79,7 +79,7 @@ int main(void)
 }
 END
 
-# $1 least, $2 largest number of ps in a tick
+# $1 minimum, $2 maximum number of ps in a tick
 check_times() {
     local inside outside
     what="$name: times"
@@ -91,7 +91,7 @@ check_times() {
     jq -e --argjson least "$1" --argjson most "$2" \
         '.[0].times.ns_per_tick * 1000 | . >= $least and . <= $most' info > /dev/null ||
         fail "$what: ns per tick: $(jq '.[0].times.ns_per_tick' info)"
-    # The rate is measured while the program runs, to within one part in 100 at any load.
+    # The rate is measured while the program runs, to within 1 in 100 at any load.
     "$native/bin/probity" report --json trace | jq -e --argjson inside "$inside" \
         --argjson outside "$outside" '.functions[] | select(.name == "waits") | .total_ns |
             . >= $inside * 0.99 and . <= $outside * 1.01' > /dev/null ||

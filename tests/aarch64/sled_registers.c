@@ -2,7 +2,7 @@
  *
  * sled_registers.c: fills every register that may hold an argument or a result, calls functions
  * that do nothing, and compares: recording must not change any of them, even when the library takes
- * a slow path. With SVE, the whole vectors, and the predicates. Compiled with clang's
+ * a slow path. With SVE, this includes whole vectors and the predicates. Compiled with clang's
  * -fxray-instrument. Prints how many calls it made.
  *
  *     sled_registers CALLS
@@ -16,7 +16,7 @@
 
 #define UNRECORDED __attribute__((xray_never_instrument, noinline))
 
-/* VECTOR_BYTES: of the longest vector; a predicate has an eighth of that. */
+/* VECTOR_BYTES: size of the longest vector; a predicate has an eighth of that. */
 enum { GENERAL = 19, VECTORS = 32, PREDICATES = 16, VECTOR_BYTES = 256, SVE = 1 << 22 };
 
 struct registers {
@@ -37,8 +37,8 @@ __attribute__((noinline)) void jumps(void)
     empty();
 }
 
-/* Load all, call one of the functions, store all. Neither loading nor storing changes the number in
- * x19 to x22. */
+/* Load all registers, call one of the functions, store all. Neither loading nor storing changes the
+ * numbers in x19 to x22. */
 void through_empty(const struct registers *from, struct registers *to, uint64_t has_sve);
 void through_jumps(const struct registers *from, struct registers *to, uint64_t has_sve);
 
@@ -84,7 +84,7 @@ UNRECORDED static size_t vector_bytes(void)
     return getauxval(AT_HWCAP) & SVE ? (size_t)prctl(PR_SVE_GET_VL) & LENGTH : 16;
 }
 
-/* The first byte that differs, or -1. */
+/* Returns the index of the first byte that differs, or -1. */
 UNRECORDED static long find_difference(const struct registers *from, const struct registers *to)
 {
     const size_t starts[] = {0, offsetof(struct registers, vectors),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * stub_signals.c: a signal at each instruction that a replaced sled, or patchable entry, leads to:
- * the stub, the link, the code that saves registers, and the beginning of the library's function.
- * Each is replaced with a breakpoint in turn; the handler puts it back and calls a function that is
- * recorded as well. Prints "NAME CALLS" of both functions. Exit status 1 if an argument or a result
- * is wrong, 2 if nothing is replaced.
+ * stub_signals.c: sends a signal at each instruction to which a replaced sled, or patchable entry,
+ * leads: the stub, the link, the code that saves registers, and the beginning of the library's
+ * function. Each is replaced with a breakpoint in turn; the handler restores it and calls a
+ * function that is recorded, too. Prints "NAME CALLS" of both functions. Exit status 1 if an
+ * argument or a result is wrong, 2 if nothing is replaced.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -99,7 +99,7 @@ NEVER static uint32_t *target_of(uint32_t *at)
     return at + ((int32_t)(*at << 6) >> 6);
 }
 
-/* A stub, and what it calls. */
+/* A stub, and the code that it calls. */
 NEVER static int interrupt_stub(uint32_t *stub)
 {
     enum { CALL = 0x25, AFTER_CALL = 4, LINK_WORDS = 2 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Traces of one machine read on the other: of x86-64, natively, and of AArch64, in qemu. What every
-# reading command prints about a trace must be the same, byte for byte. And their recordings of the
-# same program must be the same except for times and addresses.
+# Traces of one machine read on the other: of x86-64, natively, and of AArch64, in qemu. The output
+# of every reading command must be the same, byte for byte. Recordings of the same program on both
+# must be the same except for times and addresses.
 . "$(dirname "$0")/../common.bash"
 native=${NATIVE:?the build directory of this machine}
 
@@ -72,11 +72,11 @@ for program in tree typed; do
         fail "$program, native"
 done
 PROBITY_PROFILE=1 PROBITY_OUT=profile.a.trace "$PROGRAMS/tree" > /dev/null || fail "profile"
-# Killed: the rest of its records is in the spool, which the other machine appends to the trace.
+# Killed: the remaining records are in the spool; the other machine appends them to the trace.
 PROBITY_OUT=killed.a.trace "$PROGRAMS/ends" kill 3 2000 > killed.expected || true
 [ -e killed.a.trace ] || fail "ends kill: no trace"
 "$native/bin/probity" recover killed.a.trace > /dev/null || fail "recover"
-# Made under Wine, and under qemu by an earlier build.
+# Recorded under Wine, and under qemu by an earlier build.
 cp "$SOURCE"/tests/golden/systems/*.probity .
 for trace in *.trace *.probity; do
     same_answers "$trace"

@@ -32,7 +32,7 @@ sums_of() {
             for (pair in calls) {
                 off = wall[pair] > cpu[pair] ? wall[pair] - cpu[pair] : 0
                 share = int(calls[pair] / followed[from[pair]] * 1e6 + 0.5) / 1e6
-                # In mawk, %d ends at 2^31 - 1: 2.1 s, which a busy machine exceeds.
+                # In mawk, %d ends at 2^31 - 1, or 2.1 s, which a busy machine exceeds.
                 printf "%s %d %.6f %.0f %.0f %.0f %.0f %.0f %.0f\n", pair, calls[pair], share,
                     wall[pair],
                     cpu[pair], off, least[pair], int(wall[pair] / calls[pair]), most[pair]
@@ -66,7 +66,7 @@ same_sums() {
     shift
     blocks_of "$@"
     sums_of > expected
-    # `csv` filters by the time of hits; --from and --to of `blocks` name probes.
+    # `csv` filters by the time of hits; --from and --to of `blocks` are names of probes.
     set -- "${@/#--from/--since}"
     set -- "${@/#--to/--until}"
     # shellcheck disable=SC2086
@@ -113,7 +113,7 @@ fields | awk -F '\t' '{ print $2, $4 }' | sort -u > names
 expect "name of a probe" "2 two" "$(sed -n '/^2 /p' names | xargs)"
 expect "no names for other probes" 1 "$(grep -c 'two$' names)"
 
-# The slowest span: its start and thread.
+# The start and thread of the slowest span.
 tid=$(fields | awk -F '\t' 'NR == 1 { print $19 }')
 at=$(fields | awk -F '\t' 'NR == 1 { print $17 }')
 from=$(fields | awk -F '\t' 'NR == 1 { print $2 }')
@@ -133,7 +133,7 @@ tool "two traces" 0 blocks --csv walk hello
 expect "calls of both" "$(("$("$PROBITY" csv walk hello | wc -l)" - 5))" \
     "$(fields | awk -F '\t' '{ sum += $6 } END { print sum }')"
 
-# Selected pairs: from each hit of the first probe to the next hit of the second.
+# Selected pairs: from each hit of the first probe to the next hit of the second one.
 chosen() {
     BEGINS=${1:+ ${1//,/ } } ENDS=${2:+ ${2//,/ } } CHOICE="${1:+--from $1} ${2:+--to $2}" \
         same_sums "from '$1' to '$2'" "${@:3}" walk
@@ -158,7 +158,7 @@ tool "no such probe" 1 blocks --from 1 --to 77 walk
 tool "no such blocks" 1 blocks --from 1 --to 2 --until 0 walk
 grep -q '^no matching blocks' output || fail "blocks without hits: $(cat output)"
 
-# By thread: the same numbers as for each thread alone.
+# By thread: the same numbers as for each thread separately.
 blocks_of walk
 sed -E 's/^(.*);(.*);(.*);(.*);(.*);.*$/\5 \1;\5 \2;\3;\4/' blocks > of_threads
 mv of_threads blocks

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A bundle of a client, another process of its host, and a server on another host: each command
-# answers as from the three traces.
+# prints the same as for the three traces.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 

@@ -1,8 +1,8 @@
 # Computes the contents of traces from `probity log` and `probity csv`. Sourced before common.bash.
 
 # Writes "NAME TOTAL SELF CPU" in ns for all calls in the traces to the file "calls". The log prints
-# a call's times one level deeper than the call, which is then the last line of its level.
-# UNLIKE: names to leave out.
+# a call's times one level deeper than the call, which is then the last line of its level. UNLIKE: a
+# regular expression for names to leave out.
 calls_of() {
     "$PROBITY" log "$@" 2> log.errors | awk -v unlike="${UNLIKE:-none}" '
         function ns(value, unit) {
@@ -28,13 +28,13 @@ calls_of() {
     [ -s calls ] || fail "no calls in $*"
 }
 
-# Prints the times of the hits a quarter and three quarters into a trace, as option values.
+# Prints the times of the hits at one and three quarters of a trace, as option values.
 middle_of() {
     "$PROBITY" csv --columns wall "$1" |
         awk '{ at[NR] = $1 } END { print "@" at[int(NR / 4)], "@" at[int(NR * 3 / 4)] }'
 }
 
-# Converts CSV lines to "FROM;TO;WALL;CPU;THREAD;AT" in ns, one for each span between probes: the
+# Converts CSV lines to "FROM;TO;WALL;CPU;THREAD;AT" in ns, one for each span between probes, in the
 # file "blocks". The probe is the last column, because its name may contain commas. Seconds count
 # from the first hit, so that sums are exact. BEGINS and ENDS: space-separated probes that begin and
 # end spans, or empty for all. A span that begins again before its end gives a line "FROM;-" for its

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A CSV never lacks records silently: losses are reported on stderr and by the exit status or,
-# for a CSV that a program writes itself, in a note next to it.
+# If a CSV lacks records, this is always reported: on stderr and by the exit status or, for a CSV
+# that a program writes itself, in a note next to it.
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 
 # Twelve concurrent threads and chunks for eight: the hits and names of the other four are dropped.
-# A thread that starts while the first one records the declarations repeats them, and drops them,
+# A thread that starts while the first one records the declarations repeats these, and drops them,
 # too. $1 trace
 count_dropped() {
     dropped=$("$PROBITY" info --json "$1" | jq '.[0].counts.dropped_no_memory_or_limit')

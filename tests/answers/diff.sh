@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `probity diff`: its numbers against awk's from `probity report`, its verdicts on a program with
-# one slowed function, its error rates on runs of known distribution; limits, output formats, usage
-# errors, incomplete traces.
+# `probity diff`: checks its numbers against awk's from `probity report`, its verdicts on a program
+# with one slowed function, its error rates on runs of known distribution; limits, output formats,
+# usage errors, incomplete traces.
 # variants: clang asan
 BENCH=$(cd "$(dirname "$0")/../../bench" && pwd)
 . "$(dirname "$0")/../common.bash"
@@ -45,7 +45,7 @@ same_numbers() {
         if (differs(found, expected))
             print $1, $4, what ": expected", expected ", found", found
     }
-    # Number of ways to choose k of the ranks up to n with the sum s: in total, and up to u.
+    # Counts the ways to choose k of the ranks up to n with the sum s: in total, and up to u.
     function probability(u,    n, k, s, ways, all, below) {
         ways[0, 0] = 1
         for (n = 1; n <= 2 * runs; n++)
@@ -96,7 +96,7 @@ same_numbers() {
     [ "$(cat checked)" -ge "$2" ] || fail "$1: only $(cat checked) comparisons"
 }
 
-# The runs alternate, as the manual recommends.
+# The runs alternate, as the manual page recommends.
 for i in $(seq $RUNS); do
     PROBITY_OUT=$WORK/base.$i "$VARIED" 0 40
     PROBITY_OUT=$WORK/new.$i "$VARIED" 200 40
@@ -165,7 +165,7 @@ compare "functions only" 0 --csv --function '*' base.? walk.? -- new.? walked.?
 expect "functions only" function "$(sed 1d output | sed 's/.*,//' | sort -u)"
 compare "block's limit" 0 --fail-on 'block:1 -> 2:calls>0' --json walk.? -- walked.?
 expect "block's limit: tests" 1 "$(jq .method.tests_of_limits output)"
-# With all runs: this many tests at once need more runs on a busy machine.
+# With all runs: on a busy machine, this many tests at once need more runs.
 compare "all limits" 4 --fail-on 'function:*:cpu>0' --fail-on 'block:*:total>1000' --json \
     base.* walk.? -- new.* walked.?
 expect "limits: tests" "$(jq '(.functions | length) + (.blocks | length)' output)" \
@@ -206,7 +206,7 @@ for of in self cpu; do
     compare "requests: $of" 2 --fail-on "request:*:$of>5" asked.1 -- more.1
     grep -q "requests have no $of time; use total" errors || fail "requests: $(cat errors)"
 done
-# From a history, they are the same.
+# The results from a history are the same.
 "$PROBITY" runs --project "$WORK" init > /dev/null
 "$PROBITY" runs --project "$WORK" add --label old asked.* > /dev/null
 "$PROBITY" runs --project "$WORK" add --label new more.* > /dev/null
@@ -217,7 +217,7 @@ for sides in "@old -- @new" "@old -- more.*" "asked.* -- @new"; do
     compare "requests: $sides" 0 --csv --request '*' --project "$WORK" $sides
     cmp -s traces output || fail "requests: $sides: $(diff traces output | head -n 4)"
 done
-# Unknown requests: without this rule, they would look as if the change had added them.
+# Unknown requests: without this rule, the change would appear to have added them.
 sqlite3 "$WORK/.probity/runs.db" 'UPDATE run SET requests = 0 WHERE number = 3;
     DELETE FROM request WHERE run = 3'
 compare "unknown" 0 --project "$WORK" @old -- more.*

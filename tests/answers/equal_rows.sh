@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Rows that an answer sorts, and that are equal by its key, have a defined order: no answer depends
-# on where qsort() puts elements that compare as equal.
+# Rows with equal sort keys have a defined order: no answer depends on the order of elements for
+# which qsort()'s comparison returns 0.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 

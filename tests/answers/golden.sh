@@ -70,8 +70,8 @@ check_bads() {
     done
 }
 
-# Both decoders on a real trace. $1 description, $2 trace, $3 "near" if records come from a spool:
-# the second decoder is then exact, while the reader's CPU times are rounded as a writer's would be
+# Both decoders on a real trace. $1 description, $2 trace, $3 "near" if records are read from a
+# spool: the second decoder is then exact, while the reader's CPU times are rounded like a writer's
 # (100 ns).
 check_real() {
     run reader "$PROBITY" csv "$2"

@@ -91,7 +91,7 @@ awk -F ';' '$2 != "-" { print $3 }' blocks > values
 hist "a range" 0 --csv --from 1 --to 2 --since "$first" --until "$last" walk
 same_rows "a range" 1e12
 
-# Several functions have a histogram each, largest total first.
+# Several functions: each has a histogram, largest total first.
 hist "several" 0 --csv 's*' varied
 expect "names" "slowed steady" "$(awk -F , 'NR > 1 { print $1 }' output | sort -u | xargs)"
 hist "JSON" 0 --json 's*' varied
@@ -134,7 +134,7 @@ if command -v script > /dev/null; then
 fi
 unset LC_ALL
 
-# Profile mode has total times only, with a lower resolution.
+# Profile mode records only total times, with a lower resolution.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$PROGRAMS/varied" 3 300
 hist "profile mode" 0 steady counted
 grep -q '^counted in profile mode: times are accurate to 13 %' output ||

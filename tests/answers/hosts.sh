@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Traces of several hosts on one time line (doc/hosts.md): although clocks are off by seconds and
-# drift, every record is within the stated error, and every receive later than its send.
+# drift, every record is within the stated error, and every receive is later than its send.
 # Contradictory bounds are reported and not used.
 # variants: gcc asan
 . "$(dirname "$0")/../common.bash"
@@ -54,18 +54,18 @@ expect "clocks as they are" true \
     "$(jq -s '.[0][1].times != .[1][1].times' output info)"
 tool "report" report --json "${traces[@]}"
 expect "report" '["aaaaaaa","bbbbbbb","ccccccc"]' "$(jq -c '[.hosts[].host]' output)"
-# What info prints is not reported again.
+# Facts that info prints are not repeated in a message.
 tool "info as text" info "${traces[@]}"
 expect "info: clocks" 2 "$(grep -c 'aligned to aaaaaaa.* ppm, error at most' output)"
 expect "info: reported" 0 "$(grep -c 'aligned' errors)"
-# The clock of the first host is kept, whichever it is.
+# The clock of the first host is kept, whichever host that is.
 tool "b first" info --json made/b.probity made/a.probity
 tool "b alone" info --json made/b.probity
 "$PROBITY" info --json made/b.probity made/a.probity 2> errors | jq '.[0].times' > first
 jq '.[0].times' output | cmp -s - first || fail "the first host's times differ: $(cat first)"
 
-# A request visits b and c. The time of each message on the network is a part, and correct to within
-# the error.
+# A request visits b and c. The time of each message on the network is a part of the path, and
+# correct to within the error.
 tool "path" path --slowest 50 --json "${traces[@]}"
 expect "path: ways" '["01","12","21","10"]' "$(jq -c '[.spans[].parts |
     map(select(.state == "wire") | "\(.from_trace)\(.to_trace)")] | unique | .[]' output)"
@@ -107,7 +107,7 @@ info one-way
 expect "one-way" '["01 one-sided","02 bounded","12 one-sided"]' "$(pairs_of .state)"
 expect "no error" null "$(jq -c '.[0].alignment.pairs[] | select(.to == 1) | .error_ns' info)"
 
-# A clock that jumped, which the anchors do not show, and an id that was used for two things.
+# A clock that jumped, which the anchors do not show, and an id that was reused.
 for kind in jumped reused; do
     make 7 "$kind"
     info "$kind"

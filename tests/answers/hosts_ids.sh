@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Hits with ids of two hosts: if there are more than are kept, whole ids are left out, so that no
-# message is compared with a later one; ids that are used again; names with colons; too many hosts.
+# Hits with ids of two hosts: if there are too many ids to keep, some are left out entirely, so that
+# no message is compared with a later one; reused ids; names with colons; too many hosts.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 
@@ -40,7 +40,7 @@ info() {
 }
 
 # The hash of 94 is smaller than that of 91 (src/reader/hosts_links.c). The last message is lost, so
-# a send that is left out is not noticed by the number of receives.
+# the number of receives does not show that a send was left out.
 begin
 hit a send 91 $((2**20 - 5))
 for ((i = 0; i < 20; i++)); do
@@ -96,7 +96,7 @@ for name in (b"db", b"db:get"):
 END
 expect "arrows by name" "db 2 db:get 2" "$(python3 flows.py | paste -sd ' ')"
 
-# More hosts than are aligned.
+# More hosts than can be aligned.
 mkdir many
 python3 - "$SOURCE/tests/tool" << 'END' || fail "many hosts: not made"
 import struct

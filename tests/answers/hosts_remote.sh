@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A client and a server, whose clock is set ahead and drifts after recording: the path of a request
-# goes there and back, and other commands read both traces.
+# A client and a server, whose clock is changed after recording to be ahead and to drift: the path
+# of a request leads there and back, and other commands read both traces.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 

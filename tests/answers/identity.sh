@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A trace describes its run: executable, build id, processors, label. Also for forked children,
-# static and position-dependent programs, and one without a build id.
+# A trace describes its run: executable, build id, processors, label. Same for forked children,
+# static and position-dependent programs, and a program without a build id.
 # variants: clang asan
 HEADERS=$(cd "$(dirname "$0")/../../include" && pwd)
 . "$(dirname "$0")/../common.bash"

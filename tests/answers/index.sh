@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# An index changes how much is read, but not what is printed: random windows of traces of many
-# kinds, with an index and without. An index that does not belong to its trace is ignored. WINDOWS:
-# how many of each trace, chosen by SEED; SEEDS: number of random programs.
+# An index changes how much is read, but not what is printed: checks random windows of traces of
+# many kinds, with and without an index. An index that does not belong to its trace is ignored.
+# WINDOWS: number of windows of each trace, chosen by SEED; SEEDS: number of random programs.
 . "$(dirname "$0")/../common.bash"
 command -v python3 > /dev/null || { echo "left out: no python3"; exit 0; }
 
@@ -51,8 +51,8 @@ done
 [ "$indexed" -ge 7 ] || fail "only $indexed of the traces have an index"
 compare 20 scopes hits
 
-# From the start of the second recording there are hits only, so the blocks between them are
-# exported, although there are calls in what an index leaves out.
+# From the start of the second recording on, there are only hits, so the blocks between them are
+# exported, although the part that an index skips contains calls.
 start=$("$PROBITY" info --json scopes hits | python3 -c 'import json, sys
 start, later = [fact["times"]["started_ns"] for fact in json.load(sys.stdin)]
 print(later - start)')
@@ -85,9 +85,9 @@ for range in "--since 20% --until 21%" "--since 90%" "--until 5%"; do
     done
 done
 
-# What is before a range is not read, so that damage there goes unnoticed: status 0, not 3. It is a
-# block's header, or its payload. The range has the last records, however long they took, and the
-# program flushes, so that there is a mark between them and the damage.
+# Blocks before a range are not read, so that damage there is not detected: status 0, not 3. The
+# damage is to a block's header or its payload. The range contains the last records, however long
+# they took, and the program flushes, so that there is a mark between them and the damage.
 damage() {
     python3 - "$1" "$2" << 'PYTHON'
 import sys
@@ -135,8 +135,8 @@ done << 'COMMANDS'
 0 flushed view --spans=400 -f -o page.html
 COMMANDS
 
-# In a trace without waits and requests, no record matters to these commands if the index shows
-# that all calls match: damage in the range goes unnoticed. Calls left by a longjmp are counted.
+# For a trace without waits and requests, these commands need no record if the index shows that all
+# calls match: damage in the range is not detected. Calls left by a longjmp are counted.
 [ -e jumps.index ] || fail "jumps: no index"
 cp jumps payload.jumps
 cp jumps.index payload.jumps.index
@@ -155,8 +155,8 @@ done << 'COMMANDS'
 3 jumps waits
 COMMANDS
 
-# With some functions only, what they did before a range is known, too: one was called at the
-# beginning and at the end, another at the beginning.
+# If only some functions are selected, their calls before a range are known, too: one was called at
+# the beginning and at the end, another at the beginning.
 cat > early.c << 'PROGRAM'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -201,7 +201,7 @@ for seed in $(seq "${SEEDS:-3}"); do
     compare "$seed" "random$seed"
 done
 
-# An index of another trace, a damaged one and one of an older state of the file are ignored.
+# An index of another trace, a damaged index, and one of an older state of the file are ignored.
 "$PROBITY" report --json --since 40% --until 60% scopes > expected
 for other in hits typed; do
     cp "$other.index" scopes.index
@@ -217,7 +217,8 @@ status=0
 expect "an index that exists" 1 "$status"
 grep -q "already exists" reported || fail "$(cat reported)"
 
-# Golden traces, good and bad: those that can have an index give the same output as without one.
+# Golden traces, valid and invalid: those that can have an index give the same output with and
+# without it.
 indexed=0
 for golden in "$SOURCE"/tests/golden/{good,bad}/*.probity; do
     trace=$(basename "$golden")
@@ -239,7 +240,7 @@ done
 [ "$indexed" -ge 10 ] || fail "only $indexed golden traces have an index"
 [ ! -e last_tick_wrong.probity.index ] || fail "an index though a block's last tick is wrong"
 
-# A killed program's trace has none, and is read as a whole.
+# A killed program's trace has no index, and is read as a whole.
 PROBITY_OUT=killed "$PROGRAMS/tree" kill > out 2> reported && fail "it was not killed"
 status=0
 "$PROBITY" index killed 2> reported || status=$?

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Waits in a range: read from the state of locks, descriptors and waits at a mark of an index, they
-# are the same as those of the whole trace, also with thread states. WINDOWS: how many, chosen by
-# SEED.
+# Waits in a range: if read from the state of locks, descriptors and waits at a mark of an index,
+# they are the same as those of the whole trace, with thread states, too. WINDOWS: number of ranges,
+# chosen by SEED.
 . "$(dirname "$0")/../common.bash"
 command -v python3 > /dev/null || { echo "left out: no python3"; exit 0; }
 
 chosen=${SEED:-$RANDOM}
 echo "seed $chosen"
 
-# $1 name of the trace, then a command that records it, and with which distance of marks
+# $1 name of the trace, $2 distance between marks, then a command that records it
 record() {
     local trace=$1 every=$2
     shift 2
@@ -16,7 +16,7 @@ record() {
     "$PROBITY" index --every "$every" "$trace" || fail "$trace: no index"
 }
 
-# $1 trace: how many states of waits its index has, if it has the block after them
+# Prints how many states of waits the index of the trace $1 has, if it has the block after them
 states() {
     python3 - "$1.index" << 'PYTHON'
 import struct, sys
@@ -30,7 +30,7 @@ print(types.count(38) if types[-1] in (39, 42) else 0)
 PYTHON
 }
 
-# $@: traces, read alone or together, with their indexes and without
+# $@: traces, read alone or together, with and without their indexes
 compare() {
     python3 "$SOURCE/tests/answers/index_windows.py" "$PROBITY" "$chosen" "${WINDOWS:-3}" --waits \
         "$@" > reported || fail "$*: $(cat reported)"
@@ -41,14 +41,14 @@ contended=$PROGRAMS/contended
 record typed 2 "$contended" 4 400
 record alone 4 "$PROGRAMS/typed" 2000
 record called 1 "$PROBITY" record -o called --calls locks,threads -- "$contended.shared" 5 200
-# Records are dropped, so that it is unknown which locks are held.
+# Records are dropped, so that the locks that are held are unknown.
 PROBITY_SPOOL_RECORDS=16384 PROBITY_MODE=drop record dropped 1 "$contended" 8 1000
 for trace in typed alone called dropped; do
     [ "$(states "$trace")" -ge 3 ] || fail "$trace: $(states "$trace") states"
     compare "$trace"
 done
 
-# Several traces, of which each continues from a state in its index. They share a clock.
+# Several traces with a common clock, each of which continues from a state in its index.
 for trace in left right; do
     PROBITY_CHUNK_RECORDS=512 "$PROBITY" record -o $trace --calls locks,threads -- \
         "$contended.shared" 4 400 > /dev/null &
@@ -73,8 +73,8 @@ compare talk chat
 "$PROBITY" waits --by=file --csv --since=90% talk > out
 grep -q kept out || fail "no name of a file that was opened before the range: $(cat out)"
 
-# What is before the state is not read, so that damage there goes unnoticed: status 0, not 3. The
-# last records are of threads that started when those of the first ones had ended.
+# Records before the state are not read, so that damage there is not detected: status 0, not 3. The
+# last records are of threads that started after those of the first records had ended.
 damage() {
     python3 - "$1" << 'PYTHON'
 import struct, sys
@@ -105,8 +105,8 @@ for command in waits "path --function=*" "why --function=*" "view -o -"; do
         expect "$command ${range#* } of two: $(cat reported)" "${range%% *}" "$status"
     done
 done
-# The same for calls for input and output, and for thread states, of which damage to the beginning
-# otherwise hides all.
+# The same for calls for input and output, and for thread states, all of which are otherwise hidden
+# by damage to the first ones.
 damage talk
 for command in waits "path --function=turn" "why --function=turn" "view -o -"; do
     for range in "0 --since=90%" "3 "; do
@@ -126,7 +126,7 @@ if [ -e chat.sched ]; then
     damage chat.sched
     expect "thread states of a range" "$expected" "$(states_of --since=90%)"
     expect "thread states that are damaged" 0 "$(states_of)"
-    # Not the file that the index lists: nothing is known, with an index or without.
+    # Not the file that the index lists: nothing is known, with or without an index.
     printf x >> chat.sched
     expect "thread states that have changed" 0 "$(states_of --since=90%)"
     "$PROBITY" waits --json --since=90% chat > with || fail "waits without states"
@@ -138,7 +138,7 @@ else
         fail "no thread states: $(cat chat.reported)"
     echo "left out: thread states at marks: $(cat chat.reported)"
 fi
-# So that what one thread waited for includes the holder, all threads are followed.
+# All threads are followed, so that the waits of one thread have their holders.
 tid=$("$PROBITY" threads --json typed 2> /dev/null | jq '.processes[0].threads[-1].tid')
 for range in "0 --since=$late" "3 "; do
     status=0

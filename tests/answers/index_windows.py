@@ -46,7 +46,7 @@ COMMANDS = [
     (['memory', '--json'], SINCE_UNTIL),
     (['memory', '--by=call', '--csv'], SINCE_UNTIL),
 ]
-# A page for each window: they take longer. With few spans, the traces are read a second time.
+# A page for each window: pages take longer. With few spans, the traces are read a second time.
 PAGES = [['view', '-o', '-'], ['view', '-o', '-', '--spans=400'], ['view', '-o', '-', '--tid=']]
 # These get one trace at a time; with several, threads are numbered in the order in which they are
 # read.

@@ -2,13 +2,13 @@
 # Reading in two threads, ahead or in lanes, does not change the output: every command and export,
 # whole and in ranges, with one thread and with two, on good and damaged traces, of a stopped
 # program and a killed one, and on several traces at once. With one CPU there is no second thread.
-# Nor does it matter whether an analysis takes runs of events or one after another.
+# The result does not depend on whether an analysis takes runs of events or single ones, either.
 # SHARE=N: one comparison in N, chosen by SEED; by default all.
 # variants: gcc clang asan tsan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
 
-# $1 number of threads, $2 prefix of the files with what a command printed, then the command
+# $1 number of threads, $2 prefix of the files with the command's output, then the command
 one() {
     local jobs=$1 prefix=$2 status=0
     shift 2
@@ -37,7 +37,7 @@ same() {
     compared=$((compared + 1))
 }
 
-# If threads are chosen, even all, each event is taken alone. $1 trace
+# If threads are selected, even all, each event is taken alone. $1 trace
 same_alone() {
     local tids jobs words command
     [ "${VARIANT:-gcc}" != tsan ] || return 0
@@ -63,7 +63,7 @@ same_alone() {
     done
 }
 
-# Every command that reads events, on the given traces.
+# Runs every command that reads events on the given traces.
 all_commands() {
     local command format
     for command in csv log report tree threads blocks hist timeline model list info; do
@@ -104,7 +104,7 @@ ranges() {
             # shellcheck disable=SC2086
             same $command $range "$@"
         done
-        # With a range of an indexed trace, the second thread makes the timeline of a page.
+        # For a range of an indexed trace, the second thread makes the timeline of a page.
         # shellcheck disable=SC2086
         same view --force -o - $range "$@"
         # shellcheck disable=SC2086
@@ -192,7 +192,7 @@ for byte in 30000 90000; do
     same csv damaged typed
 done
 
-# The spool of a program that is stopped, and of the same one after it was killed.
+# The spool of a program that is stopped, and of the same program after it was killed.
 mkfifo ready go
 PROBITY_OUT=$WORK/alive.probity "$PROGRAMS/alive" first_thread_ends > expected 2> errors &
 alive=$!
@@ -211,11 +211,12 @@ for trace in typed varied; do
     same export --format chrome -f -o /dev/full "$trace"
 done
 
-# The emulator has another thread.
+# The emulator has an additional thread.
 emulators=0
 [ "${VARIANT:-gcc}" != aarch64 ] || emulators=1
 
-# Number of threads while csv waits for its output to be read. $1 CPUs or all, then arguments
+# Prints the number of threads while csv waits for its output to be read. $1 CPUs or all, then
+# arguments
 threads_of() {
     local run=() command
     [ "$1" = all ] || run=(taskset -c "$1")

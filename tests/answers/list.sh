@@ -15,8 +15,8 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# The expected list, taken from comments in the sources: "KIND NAME FILE:LINE LEVEL". $1 words that
-# begin such comments, $2 ... sources
+# Prints the expected list, taken from comments in the sources: "KIND NAME FILE:LINE LEVEL". $1
+# words that begin such comments, $2 ... sources
 marked() {
     local words=$1 source
     shift
@@ -27,8 +27,8 @@ marked() {
     done | sort
 }
 
-# The same from "output", the CSV of a list, with hits if $1 requests them. A function that occurs
-# several times (a template) is one line with all calls.
+# Prints the same from "output", the CSV of a list, with hits if $1 requests them. A function that
+# occurs several times (a template) is one line with all calls.
 listed() {
     awk -v has_hits="${1:-}" '
         NR > 1 {
@@ -111,7 +111,7 @@ all_ways() {
     done < <(chosen_ways)
 }
 
-# In a library, with a program that has no sites.
+# A list in a library, with a program that has no sites.
 as_library() {
     # shellcheck disable=SC2086
     $1 -D_GNU_SOURCE -I"$SOURCE/include" -O2 -fPIC -shared -DLISTED_LIBRARY -o liblisted.so "$2" \
@@ -208,7 +208,7 @@ tool ring 0 list --csv ring
 listed > found
 cut -d ' ' -f 1-4 counts | cmp -s - found || fail "ring: the list differs"
 
-# Killed: the file has the list, the spool has the remaining records. Then recovered.
+# Killed: the list is in the file, the remaining records are in the spool. Then recovered.
 (PROBITY_OUT=$WORK/killed "$PROGRAMS/listed" kill) 2> /dev/null || true
 tool killed 0 info --json killed
 expect "killed: state" killed "$(jq -r '.[0].state' output)"
@@ -236,7 +236,7 @@ expect_hits plugin "$LISTED $SOURCE/tests/programs/plugin_listed.c" plugged
 expect "plugin: object" "$PROGRAMS/plugin_listed.so" \
     "$("$PROBITY" list --json --function '*plug*' plugged | jq -r '.sites[0].object')"
 
-# A plugin loaded again at another address counts as the same one.
+# A plugin that is loaded again at another address counts as the same one.
 listed_blocks() {
     od -A n -v -t u1 -w1 "$1" | awk '
         { byte[n++] = $1 }
@@ -251,7 +251,7 @@ listed_blocks() {
 "$PROGRAMS/listed.shared" replug "$PROGRAMS/plugin_listed.so" replugged || fail "replug: $?"
 expect "replug: blocks, of the program and of the plugin" 2 "$(listed_blocks replugged)"
 
-# Profile mode counts functions only.
+# Profile mode counts only functions.
 PROBITY_OUT=$WORK/profiled PROBITY_PROFILE=1 "$PROGRAMS/listed" || fail "profile: status $?"
 tool profile 0 list --csv profiled
 listed yes | awk '$1 == "function" { print $2, $5 }' | sort > found

@@ -301,7 +301,7 @@ expect "the queue never exceeds its capacity" true "$(jq '.queues[0].length.max 
 expect "names of queue and lock" "items items" "$(jq -r '.queues[0].name, .locks[0].name' model |
     paste -sd ' ')"
 
-# From the middle on: items already present are reported.
+# From the middle on: items that are already present are reported.
 middle=$("$PROBITY" csv --columns wall typed.probity | sed -n 9000p)
 tool "from the middle" 0 model --from "@$middle" typed.probity
 mv output model
@@ -347,7 +347,7 @@ for name in empty one; do
     tool "$name: dot" 0 model --dot "$tests/golden/good/$name.probity"
 done
 
-# Several traces: groups with equal names are merged, queues of different processes are not.
+# Several traces: groups with equal names are merged, but not queues of different processes.
 PROBITY_OUT=other.probity "$PROGRAMS/typed" 500 > /dev/null
 tool "two traces" 0 model typed.probity other.probity
 expect "two traces" "2 2 3500" "$(jq -r '"\(.groups | length) \(.queues | length) " +

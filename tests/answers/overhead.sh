@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity overhead`: its figures against awk's from its own runs; its messages about programs that
-# fail; no file or process is left behind, even after an interrupt.
+# `probity overhead`: checks its figures against awk's from its own runs; its messages about
+# programs that fail; that no file or process is left behind, even after an interrupt.
 # variants: clang
 # campaign: tsan
 . "$(dirname "$0")/../common.bash"
@@ -23,9 +23,9 @@ reported() {
     grep -qF -- "$2" errors || fail "$1: '$2' is not in: $(cat errors)"
 }
 
-# From the JSON's runs: "OFF ON SLOWDOWN LOW HIGH ADDED LOW HIGH" of wall or CPU time. With 8 pairs,
-# 4 of the 256 rank sums are below 4 and as many above its mirror image, so the interval excludes 3
-# means at each end. $1 wall or cpu
+# Computes, from the runs in the JSON, "OFF ON SLOWDOWN LOW HIGH ADDED LOW HIGH" of wall or CPU
+# time. With 8 pairs, 4 of the 256 rank sums are below 4 and as many above its mirror image, so the
+# interval excludes 3 means at each end. $1 wall or cpu
 from_runs() {
     jq -r --arg time "$1" '.pairs[] | [.off, .on] |
         map(if $time == "wall" then .wall_ns else .user_ns + .system_ns end) | @tsv' output | awk '
@@ -78,15 +78,15 @@ agree() {
     }' || fail "$1: expected '$2', found '$3'"
 }
 
-# One thread: a thread that starts while the first one records the declarations repeats them, so
-# several threads may make some more records.
+# One thread: with several, a thread that starts while the first one records the declarations
+# repeats these, so there may be more records.
 ENDS=$PROGRAMS/ends
 overhead "JSON" 0 --json -n 8 -- "$ENDS" exec 0 15000
 agree "wall" "$(from_runs wall)" "$(from_answer wall)"
 agree "CPU" "$(from_runs cpu)" "$(from_answer cpu)"
 expect "turns" "false true false true false true false true" \
     "$(jq -r '[.pairs[].on_came_first] | map(tostring) | join(" ")' output)"
-# Counts the records of the program and of the one that it execs, as a single run by hand does.
+# Counts the records of the program and of the program that it execs, like a manual run.
 PROBITY_OUT=$WORK/by_hand.%p "$ENDS" exec 0 15000 > /dev/null 2>&1
 records=$("$PROBITY" info by_hand.* | awk '$1 == "records" { n += $2 + $6 } END { print n }')
 rm -rf "${SPOOL:?}"/*
@@ -106,7 +106,8 @@ grep -qx 'records lost: 0; traces: 1, incomplete: 0' output || fail "expected th
 overhead "profile mode" 0 --profile --json -n 1 "$PROGRAMS/tree"
 expect "calls" 218 "$(jq .records.median output)"
 
-# The cost of start and end is separate from that of records; seven records are too few to measure.
+# The cost of start and end is separate from the cost of records; seven records are too few to
+# measure.
 overhead "few records" 0 -n 6 -- "$PROGRAMS/tree"
 grep -q '^start and exit add to each process: CPU time .* wall time ' output ||
     fail "few records: no start: $(cat output)"
@@ -120,7 +121,7 @@ overhead "many records" 0 -n 7 -i --json -- "$PROGRAMS/refused" hits 100000
 expect "idle runs" "0 0 7" "$(jq -r '[.pairs[].idle] |
     [(map(.records) | add), (map(.calls) | add), (map(.traces) | add)] | map(tostring) |
         join(" ")' output)"
-# Medians of all pairwise means: of what the idle runs add, and of the rest per record.
+# Medians of all pairwise means: of what the idle runs add, and of the remaining time per record.
 jq -r '.pairs[] | [.off, .on, .idle] | map(.user_ns + .system_ns) + [.[1].records] | @tsv' \
     output | awk '
         function median(list, n,    i, j, t) {
@@ -142,7 +143,7 @@ agree "start and record" "$(cat from_runs)" "$(jq -r '[.start.cpu_ns.estimate,
     .record.cpu_ns.estimate] | @tsv' output | awk '{ printf "%.0f %.4f\n", $1, $2 }')"
 expect "processes" 1 "$(jq .start.processes output)"
 
-# The base is a different program, run without recording, which shows that it ran.
+# The base is a different program, run without recording; its output shows that it ran.
 cat > plain << 'END'
 #!/bin/sh
 echo ran "$1" ${PROBITY_OUT:+recording} >> ran
@@ -184,7 +185,7 @@ TMPDIR=/dev/null "$PROBITY" overhead true 2> errors && fail "no directory: exit 
 reported "no directory" "cannot create a directory in '/dev/null'"
 
 # Interrupted while it runs a program that does not end by itself: the program ends, too, and leaves
-# nothing.
+# nothing behind.
 truncate -s 65536 truth
 cat > endless << END
 #!/bin/sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `probity path`: parts sum exactly to each request, call and span; the path moves to the thread
-# that held the lock or woke the waiter; damaged and cut traces.
+# that held the lock or woke the waiter; damaged and truncated traces.
 # variants: gcc clang asan tsan
 . "$(dirname "$0")/../common.bash"
 
@@ -12,8 +12,8 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# The spans in "output": parts follow each other without a gap and sum to the span. $1 description,
-# $2 number of spans, or ""
+# Checks the spans in "output": parts follow each other without a gap and sum to the span. $1
+# description, $2 number of spans, or ""
 whole() {
     [ -z "$2" ] || expect "$1: spans" "$2" "$(jq '.spans | length' output)"
     jq -c '.spans[] | select((.parts | map(.ns) | add) != .ns or .parts[0].offset_ns != 0 or
@@ -41,7 +41,7 @@ tool "CSV" 0 path --slowest 10 --csv typed
 expect "CSV: spans" "$(seq -s ' ' 10)" \
     "$(tail -n +2 output | cut -d, -f1 | sort -nu | paste -sd ' ')"
 
-# Each wait has a known cause, which accounts for most of its time: the path must go there.
+# Each wait has a known cause, which accounts for most of its time: the path must lead there.
 PROBITY_OUT=$WORK/planted "$PROGRAMS/planted" 200 > truth || fail "planted: status $?"
 tool "calls" 0 path --function want --slowest 1000 --json planted
 whole "calls" 200
@@ -55,7 +55,7 @@ jq -r '.spans[].parts[] | select(.depth == 1 and .waits[0].waiter_tid != .tid) |
 tool "text" 0 path --function want planted
 grep -q ', while [0-9]* .* waits for ' output || fail "text: $(head -n 5 output)"
 
-# Damaged and cut traces: no crash, and sums that still hold.
+# Damaged and truncated traces: no crash, and sums are still right.
 size=$(stat -c %s typed)
 for ((at = 3000; at < size; at += size / 6)); do
     cp typed damaged

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity path` and `why` of a trace that was damaged after its index was made: by the index they
-# find the calls that they find without it, and `path` counts the same repairs. (By the index, `why`
+# `probity path` and `why` of a trace that was damaged after its index was made: with the index they
+# find the same calls as without it, and `path` counts the same repairs. (With the index, `why`
 # follows no paths, so that it may stop reading, and counting, at another record.)
 # variants: gcc asan
 . "$(dirname "$0")/../common.bash"
@@ -10,9 +10,9 @@
 "$PROBITY" info --json spoiled > info
 read -r start first last < <(jq -r '.[0].times | "\(.started_ns) \(.first_ns) \(.last_ns)"' info)
 
-# Damages one in ten of the blocks that begin in the last two thirds of the time. Until then all is
-# as when the index was made, so that calls that were open then are known with and without it.
-# Prints that moment, in ns since the recording began.
+# Damages one in ten of the blocks that begin in the last two thirds of the time. Before that,
+# everything is as when the index was made, so that the calls that were open then are known with and
+# without it. Prints when the damage begins, in ns since the recording began.
 spoil() {
     PYTHONPATH=$SOURCE/tests/tool python3 - "$((first - start))" "$((last - start))" << 'END'
 import struct, sys
@@ -30,7 +30,7 @@ print(since + (until - since) // 3 - 1000)
 END
 }
 moment=$(spoil)
-# In ns: a share would be one of what is left.
+# In ns, because a percentage would be of the undamaged part.
 for range in "--until $(((last - start) * 9 / 10))ns" \
     "--since ${moment}ns --until $(((last - start) * 9 / 10))ns"; do
     read -ra limits <<< "$range"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares percentiles of `probity report` with the sorted times of the calls in `probity log`:
-# within 1 %, or in profile mode within the 13 % that the report states.
+# Compares percentiles of `probity report` with the sorted times of the calls in `probity log`: they
+# agree to within 1 %, or in profile mode within the 13 % that the report states.
 # variants: clang asan
 . "$(dirname "$0")/computed.bash"
 . "$(dirname "$0")/../common.bash"

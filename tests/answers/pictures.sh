@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Charts in tables: compares the distributions of `probity report` with the rows of `probity hist`;
-# which columns fit terminals of a given width; what the colors mean.
+# which columns fit terminals of a given width; the meaning of colors.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 
@@ -65,7 +65,7 @@ expect "lines of a function and its thread" 2 "$(awk 'NR > 2 && NF == 0 { exit }
     wc -l)"
 expect "a thread as its function" 1 "$(awk 'NR > 2 && NF == 0 { exit }
     NR > 2 { print substr($0, 1, 18) }' output | sort -u | wc -l)"
-# Without a terminal, only on request; never in other formats.
+# Without a terminal, charts are printed only on request, and never in other formats.
 LC_ALL=C.UTF-8 "$PROBITY" report trace > output
 ! grep -q 'distribution' output || fail "unexpected distribution"
 grep -q ' p50 ' output || fail "expected all columns without a terminal"
@@ -113,8 +113,8 @@ if command -v script > /dev/null; then
     done
     on_terminal 132 blocks --corrected --probe 1,2 walk
     plain | head -n 1 | grep -q ' corrected  ' || fail "no corrected times on 132 columns"
-    # Same as above for other tables; the columns shown equal those without a terminal. $1 columns,
-    # $2 columns left out, $3 remaining fields of a line, $4 command
+    # Same as above for other tables; the columns that are shown equal those without a terminal. $1
+    # columns, $2 columns left out, $3 remaining fields of a line, $4 command
     narrow() {
         local columns=$1 left=$2 fields=$3 words=$4 longest
         on_terminal "$columns" "$words"
@@ -158,8 +158,8 @@ if command -v script > /dev/null; then
     plain > table
     longest=$(sed '/^$/,$d' table | LC_ALL=C.UTF-8 wc -L)
     [ "$longest" -le 80 ] || fail "tree: line of $longest characters on 80 columns"
-    # Numbers take 49 of the 80 columns, and blanks 2. The rest has room for a name of 4 characters
-    # and 8 levels, or for that name, a note of 12 characters and 4 levels.
+    # Numbers take 49 of the 80 columns, and blanks 2. The remaining ones fit a name of 4 characters
+    # and 8 levels, or that name, a note of 12 characters and 4 levels.
     expect "tree: first that lacks levels" "(5 levels)" \
         "$(sed -nE '/^$/q; s/.*(\([0-9]+ levels?\)).*/\1/p' table | head -n 1)"
     expect "tree: deepest" "(35 levels)" \

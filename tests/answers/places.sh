@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Where functions without macros are defined: the tool reads file and line from the debugging
-# information of the program and its libraries. Compared with the lines of the sources. A program
-# other than the one that ran gives no places.
+# information of the program and its libraries. These are compared with the lines of the sources. If
+# the program is not the one that ran, there are no places.
 . "$(dirname "$0")/../common.bash"
 CXX=${CXX:-g++}
 
@@ -102,8 +102,8 @@ done
 "$PROBITY" record --functions -o spaces.probity ./spaces > out 2> errors || fail "$(cat errors)"
 expect "C++" "$(wanted spaces.cc)" "$(found spaces.probity | grep '^spaces.cc')"
 
-# As after an update of the program: its functions have moved, or other functions have the same
-# addresses. Or the program is missing, or was stripped.
+# As after an update of the program, its functions have moved, or other functions have the same
+# addresses. Or the program is missing or stripped.
 (cd sources && "$CC" -O0 -g -finstrument-functions one.c two.c -o one -L. -llibrary \
     -Wl,-rpath,"$PWD") || fail "does not build"
 rm -f trace

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity report` on known calls: counts, times that hold on any machine, repairs, filters, output
-# formats, a killed program, and a damaged trace.
+# `probity report` on known calls: counts, times that are right on any machine, repairs, filters,
+# output formats, a killed program, and a damaged trace.
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/tool/calls.bash"
@@ -14,7 +14,7 @@ report() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# Calls and names in the table, line by line.
+# Checks calls and names in the table, line by line.
 calls() {
     awk '/^$/ { exit } NR > 2 { printf "%s%s %s", n++ ? ", " : "", $1, $11 }' output
 }
@@ -53,7 +53,7 @@ tid=$(member thread_main tid)
 all=1000000000000
 between "pause" 30000000 "$(member pausing paused_ns)" $all
 between "self time of pausing" 10000000 "$(member pausing self_ns)" $all
-# Without the pause and the callee, as in the log: on a busy machine either may take arbitrarily
+# Excludes the pause and the callee, like the log: on a busy machine either may take arbitrarily
 # long.
 calls_of trace > calls.log
 sums_of < calls.log > sums
@@ -68,8 +68,8 @@ between "main around all" \
     "$(member main total_ns)" $all
 expect "untimed" 9 "$(member jumping calls_untimed)"
 expect "threads of leaf" 2 "$(grep -F '{"name": "leaf",' output | grep -o '"tid"' | wc -l)"
-# A thread's total is the sum of its functions' self times: for main, all calls but the untimed
-# ones.
+# A thread's total is the sum of its functions' self times: for main's thread, of all calls but the
+# untimed ones.
 expect "recursion" "$(member fibonacci total_ns)" "$(member fibonacci self_ns)"
 
 report "function" 0 --function 'f*i' trace
@@ -144,7 +144,7 @@ report "killed" 0 --sort name killed
 expect "calls of the killed" "10 deep, 1 main" "$(calls)"
 grep -q '^repaired: 11 still open at' output || fail "expected a note about open scopes"
 
-# Truncated: what is left is reported, with a note that it is incomplete.
+# Truncated: the remaining part is reported, with a note that it is incomplete.
 bytes=$(stat -c %s trace)
 head -c $((bytes * 2 / 3)) trace > "$WORK/part"
 report "cut" 3 part
@@ -167,8 +167,8 @@ report "range in profile mode" 0 --from 1000 counted
 grep -q 'do not apply to it' errors || fail "expected a note about --from in profile mode"
 grep -q ' Window::~Window$' output || fail "no counts in profile mode: $(cat output)"
 
-# Misleading names: a field stays a single field, and bidirectional text does not affect the text
-# next to it.
+# Misleading names: a field stays one field, and bidirectional text does not affect the text next to
+# it.
 PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
 "$PROBITY" report --csv odd > odd.csv 2> errors || [ $? = 3 ]
 python3 - odd.csv <<'END' || fail "wrong quoting of names in CSV"

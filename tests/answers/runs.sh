@@ -30,7 +30,7 @@ sql() { sqlite3 "$DB" "$@"; }
 
 contents() { sql .dump; }
 
-# A change was made completely or not at all. $1 description
+# Checks that a change was made completely or not at all. $1 description
 sound() {
     expect "$1: integrity" ok "$(sql 'PRAGMA integrity_check')"
     expect "$1: half a run" 0 "$(sql 'SELECT count(*) FROM run WHERE
@@ -272,7 +272,7 @@ runs "init by several" 0 list --project fresh
 options_before=${ASAN_OPTIONS-}
 export ASAN_OPTIONS=detect_leaks=0
 if strace -o trace.log -e trace=pwrite64,fdatasync,unlink true 2> /dev/null; then
-    # How many writes it takes depends on how full the pages are: counted on this very file.
+    # The number of writes depends on how full the pages are, so they are counted for this file.
     cp "$DB" as_it_was
     calls=$(strace -f -e trace=pwrite64 "$PROBITY" runs add --label tried many.1 2>&1 |
         grep -c '^pwrite64')
@@ -310,8 +310,8 @@ sound "limit of file size"
 # ---- Invalid files ----
 
 cp "$DB" good
-# $1 description, $2 part of the message: all commands reject the file with one line and leave it
-# unchanged
+# Checks that all commands reject the file with one line and leave it unchanged. $1 description, $2
+# part of the message
 refused() {
     local sum
     sum=$(cksum < "$DB")
@@ -345,7 +345,7 @@ for command in "list" "add many.1"; do
     [ ! -e "$DB" ] || fail "made by $command"
 done
 cp good "$DB"
-# Many changed bytes cause an error at worst, never a crash.
+# Many changed bytes cause at worst an error, never a crash.
 pages=$(($(stat -c %s good) / 512))
 for i in $(seq 40); do
     cp good "$DB"
@@ -360,8 +360,8 @@ for i in $(seq 40); do
     done
 done
 cp good "$DB"
-# A malicious file could act outside its own rows, so triggers and views are not accepted in a
-# history.
+# In a malicious file, triggers and views could act outside its own rows, so a history may not have
+# any.
 sql 'CREATE TRIGGER evil AFTER INSERT ON run BEGIN DELETE FROM item; END'
 items=$(sql 'SELECT count(*) FROM item')
 runs "trigger" 0 add many.1

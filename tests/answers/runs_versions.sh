@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A history of version 1 (runs_1.sql): commands that read it leave it as it is, the
-# first one that changes it converts it, completely or not at all: if the disk is full, if it is
-# killed, if several processes do so at once. Requests of its runs stay unknown, never none.
+# A history of version 1 (runs_1.sql): commands that read it do not change it. The first command
+# that changes it converts it, completely or not at all: if the disk is full, if the command is
+# killed, or if several processes do so at once. The requests of its runs are unknown, not none.
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 unset PROBITY_PROJECT PROBITY_LABEL
@@ -20,7 +20,7 @@ sql() { sqlite3 "$DB" "$@"; }
 
 version() { sql 'PRAGMA user_version'; }
 
-# The rows that both versions have.
+# Prints the rows that both versions have.
 old_rows() {
     sql 'SELECT number, hex(session), label, path, added_ns, started_ns, records, complete,
         damaged, why FROM run; SELECT * FROM environment; SELECT * FROM item ORDER BY rowid'
@@ -68,7 +68,7 @@ cmp -s "$DB" old.db || fail "reading has changed the file"
 
 # ---- The first change ----
 
-# $1 description: the history was converted and has its rows.
+# Checks that the history was converted and has its rows. $1 description
 converted() {
     expect "$1: version" 2 "$(version)"
     expect "$1: integrity" ok "$(sql 'PRAGMA integrity_check')"
@@ -133,7 +133,7 @@ expect "newer: unchanged" "$sum" "$(cksum < "$DB")"
 
 # ---- All or nothing ----
 
-# $1 description: the history is as it was, or converted.
+# Checks that the history is either unchanged or converted. $1 description
 whole() {
     case $(version) in
         1)
@@ -171,7 +171,7 @@ if strace -o trace.log -e trace=pwrite64,fdatasync,unlink true 2> /dev/null; the
         run "after a kill at write $at" 0 runs init
         converted "after a kill at write $at"
     done
-    # The end of the journal is the moment at which the conversion is made.
+    # The conversion takes effect at the moment when the journal is removed.
     for call in unlink fdatasync; do
         for at in 1 2 3; do
             older

@@ -65,7 +65,7 @@ build() {
 }
 library="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
 
-# $1 name of the program, $2 whether it has seen(): gcc puts hooks into inlined functions, too
+# $1 name of the program, $2 the call of seen(), if found: gcc puts hooks into inlined code, too
 check_patterns() {
     local name=$1 seen=$2
     selects "$name: name" "letters 2 parse 2 send_all 1 words 2" --file words.c -- "./$name"
@@ -101,7 +101,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     fi
 fi
 
-# A library, known only at run time.
+# A library that is known only at run time.
 "$CC" -g -O1 -finstrument-functions -fPIC -shared -o libapp.so app/parse/words.c app/net/words.c
 "$CC" -O1 -g -finstrument-functions -o linked app/main.c -L. -Wl,-rpath,. -lapp
 selects "library" "send_all 1" --file 'net/*' -- ./linked
@@ -117,7 +117,7 @@ PROBITY_SELECT="file parse/*;exclude words" PROBITY_OUT=trace PROBITY_START=firs
     fail "$what: $(cat errors)"
 expect "$what" "letters 2 parse 2" "$(counts)"
 
-# Without debugging information, no function matches, and a message says so.
+# Without debugging information, no function matches, and a message reports that.
 for kind in none compressed stripped; do
     case $kind in
     none) build none -finstrument-functions ;;
@@ -132,7 +132,7 @@ for kind in none compressed stripped; do
     grep -q "none that the program calls is selected (.file. rules .* with -g)" errors ||
         fail "$kind: $(cat errors)"
 done
-# With debugging information for some functions, those match.
+# With debugging information for some functions only, those match.
 "$CC" -O1 -finstrument-functions -c -o main.o app/main.c
 "$CC" -O1 -g -finstrument-functions -c -o words.o app/parse/words.c
 "$CC" -O1 -finstrument-functions -o partly main.o words.o app/net/words.c

@@ -21,7 +21,7 @@ letter() {
 PROBITY_OUT=$WORK/trace "$TREE"
 timeline "JSON" 0 --json --width 7 trace
 "$PROBITY" threads --json trace > threads.json
-# For each thread: how long it existed, the time in outermost scopes, and its marks, to 1 in
+# For each thread, checks how long it existed, the time in outermost scopes, and its marks, to 1 in
 # 100,000.
 sums='[.threads[] | {tid, there: ([.columns[].there_ns] | add),
                      inside: ([.columns[].inside_ns] | add)}] | sort_by(.tid)'
@@ -31,7 +31,8 @@ expect "sums" "true" "$(jq -n --slurpfile found <(jq "$sums" output) \
         | all(.[0].tid == .[1].tid and ((.[0].there - .[1].there) | fabs) <= 1e-5 * .[1].there + 9
               and ((.[0].inside - .[1].inside) | fabs) <= 1e-5 * .[1].inside + 9)')"
 expect "columns" 7 "$(jq '.threads[0].columns | length' output)"
-# Off-CPU time is shown if it exceeds 4 us between two records; each of 218 scopes has two records.
+# Off-CPU time is shown if it exceeds 4 us between two records; there are 218 scopes of two records
+# each.
 expect "off-CPU" "true" "$(jq -n --slurpfile found output --slurpfile wanted threads.json '
     ([$found[0].threads[].columns[].off_cpu_ns] | add) as $off
     | ([$wanted[0].processes[].off_cpu_ns] | add) as $all
@@ -71,7 +72,7 @@ for wrong in "--width 0" "--width x" "--cpu --json" "--nothing" ""; do
     timeline "wrong: $wrong" 2 $wrong ${wrong:+trace}
 done
 
-# A window without records shows the functions that run in it, and has its own axis.
+# A window without records shows the functions that are running in it, and has its own axis.
 cat > window.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -99,7 +100,7 @@ expect "a window: legend" "A  rest" "$(grep '^A  ' output)"
 timeline "a short window" 0 --from 0.1 --to 0.10000001 --width 100 resting
 grep -q '^one column: 1ns$' output || fail "a short window: $(grep column output)"
 timeline "a window, JSON" 0 --from 0.1 --to 0.2 --width 10 --json resting
-# Not by jq, whose numbers have 53 bits: too few for ns since 1970.
+# jq is not used: its numbers have 53 bits, too few for ns since 1970.
 expect "a window, JSON" "100000000 10 1000000000" "$(python3 -c '
 import json
 answer = json.load(open("output"))
@@ -109,7 +110,7 @@ print(answer["last_ns"] - answer["first_ns"], sum(c["function"] == "rest" for c 
 timeline "a window after the end" 0 --from 100 resting
 expect "a window after the end" "no records" "$(head -n 1 output)"
 
-# With hits only: a probe's letter, and as many marks as hits.
+# With only hits: a probe's letter, and as many marks as hits.
 PROBITY_OUT=$WORK/hits "$PROGRAMS/blocks" > /dev/null
 timeline "hits" 0 --json hits
 hits=$("$PROBITY" csv hits | wc -l)
@@ -171,7 +172,7 @@ fi
 timeline "nothing dropped" 0 trace
 ! grep -q '^dropped\|^!' output || fail "unexpected drops"
 
-# Profile mode has counts without time stamps; the output says so.
+# Profile mode has counts without time stamps, and the output reports that.
 PROBITY_OUT=$WORK/counted PROBITY_PROFILE=1 "$TREE"
 calls=$("$PROBITY" report --json counted | jq '[.functions[].calls] | add')
 timeline "profile mode" 0 counted

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Times and names that commands accept: each form of a time selects the hits that it should; older
-# names of options still work; for a mistyped word, a similar one is suggested; '-' is standard
-# input.
+# Times and names that commands accept: each form of a time selects the right hits; older names of
+# options still work; for a mistyped word, a similar one is suggested; '-' is standard input.
 . "$(dirname "$0")/../common.bash"
 
 PROBITY_OUT=trace "$BUILD/bench/gen" trace 1 1
@@ -10,17 +9,17 @@ total=$(wc -l < all)
 start=$("$PROBITY" info --json trace | sed -n 's/.*"started_ns": \([0-9]*\).*/\1/p')
 first=$(head -n 1 all | tr -d .) last=$(tail -n 1 all | tr -d .)
 
-# Hits at or after the moment $1, in ns of the real-time clock
+# Prints the hits at or after the moment $1, in ns of the real-time clock
 hits_since() {
     awk -v moment="$1" '{ sub("[.]", ""); count += $1 "" >= moment "" } END { print count + 0 }' all
 }
 
-# $1 form of a time, $2 moment that it means
+# $1 form of a time, $2 the moment that it denotes
 expect_since() {
     expect "--since $1" "$(hits_since "$2")" "$("$PROBITY" csv --since "$1" trace | wc -l)"
 }
 
-# The digits of a moment with a point before the nanoseconds
+# Prints the digits of a moment with a point before the nanoseconds
 point() {
     echo "${1%?????????}.${1: -9}"
 }
@@ -54,14 +53,14 @@ for wrong in '' 1x -x 101% 50%% 2026-02-30 2026-13-01 2026-01-01T25:00 2026-01-0
     [ "$wrong" = 20260101 ] || expect "--since '$wrong'" 2 "$status"
 done
 
-# The first event's time in an export that counts from the earliest time. $1 trace
+# Prints the time of the first event in an export that counts from the earliest time. $1 trace
 first_exported() {
     "$PROBITY" export --format chrome --until "$((first - start + 1000))ns" -o - "$1" \
         2> reported | jq '[.traceEvents[].ts | numbers] | min'
 }
 
-# Headers of blocks claim times long before a recording, or after it: neither its shares nor the
-# origin of an export follow.
+# Headers of blocks with times long before or after a recording affect neither its shares nor the
+# origin of an export.
 for claim in before after; do
     PYTHONPATH=$SOURCE/tests/tool python3 - trace $claim > lying << 'END'
 import struct, sys
@@ -127,7 +126,7 @@ TMPDIR=$WORK/nowhere "$PROBITY" csv - < <(cat trace) > out 2> reported || status
 expect "no room for a copy" 1 "$status"
 grep -q 'cannot copy standard input' reported || fail "$(cat reported)"
 
-# The messages say what a trace has instead of what was requested
+# Messages state what the trace has instead of what was requested
 "$PROBITY" report trace 2> reported > out
 grep -q 'see `probity blocks`' reported || fail "report of hits: $(cat reported)"
 "$BUILD/bench/gen_scopes" scopes 1 1

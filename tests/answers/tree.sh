@@ -12,8 +12,8 @@ paths_of_csv() {
                        print "path", path[$1], $10, $13 + 0, $14 + 0 }' | sort
 }
 
-# Leaves out scopes that ended by longjmp(), and the self times of their callers, which other tests
-# cover.
+# Leaves out scopes that were ended by longjmp(), and the self times of their callers, which other
+# tests cover.
 without_jumps() {
     awk '$2 ~ /landing|jumping/ { print $1, $2, $3; next } { print }'
 }
@@ -55,7 +55,7 @@ compare_with_log parallel "threads"
 work=$(awk '$1 == "function" && $2 == "work" { print ($4 > 1.2 * $6) }' expected)
 expect "threads are in work() at once" 1 "$work"
 
-# On-CPU and off-CPU times add up, and the threads add up to the whole.
+# On-CPU and off-CPU times add up, and the threads sum to the whole.
 tool "by thread" 0 tree --csv --by-thread parallel
 awk -F , 'NR > 1 { path[$1] = ($2 > 0 ? path[$2] ";" : "") $7
     calls[path[$1]] += $10; total[path[$1]] += $13; self[path[$1]] += $14
@@ -79,7 +79,7 @@ expect "callees of two" "nap;thread_main;work" "$(awk -F , 'NR > 1 { print $7 }'
     paste -sd ';')"
 tool "two views" 2 tree --csv --function work --callees work parallel
 tool "below two, one unknown" 1 tree --csv --function work --function nobody parallel
-# The callers of all have more nodes than the calls.
+# In the view by callers, there are more nodes than in that by calls.
 tool "one row of callers" 0 tree --csv --callers '*' --limit 1 parallel
 expect "one row of callers" 2 "$(wc -l < output)"
 tool "callers" 0 tree --csv --callers nap parallel
@@ -135,7 +135,7 @@ tool "columns" 0 report --columns calls,parallelism,p99 --sort parallelism paral
 expect "names of columns" "calls at once p99 function" "$(sed -n 2p output | xargs)"
 tool "wrong column" 2 report --columns calls,name parallel
 
-# Threads: hits and CPU time from the CSV, scopes from the log.
+# Threads: hits and CPU time are from the CSV, scopes from the log.
 tool "threads" 0 threads --csv parallel
 cp output threads
 "$PROBITY" csv --columns tid,wall_ns,cpu_ns parallel | awk -F , '
@@ -153,7 +153,7 @@ awk -F , 'NR > 1 { sum += $10; if ($8 + $9 != $6 && $8 < $6) print "time: " $0
     if ($7 != $6) print "outermost scope: " $0 }
     END { if (sum < 0.99999 || sum > 1.00001) print "shares: " sum }' threads > wrong
 [ ! -s wrong ] || fail "$(head -n 3 wrong)"
-# In a program with hits only, CPU time runs from the first hit to the last.
+# In a program with only hits, CPU time runs from the first hit to the last.
 PROBITY_OUT=$WORK/hits "$BUILD/examples/hello" > /dev/null
 tool "threads of hits" 0 threads --csv hits
 cp output threads

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity waits`: 1,000 waits with known causes, each of which must be named, and no wrong one;
-# output formats; what is missing after records were dropped or the trace was cut.
+# `probity waits`: 1,000 waits with known causes: each must be named, and no wrong one; output
+# formats; what is missing after records were dropped or the trace was truncated.
 # variants: gcc clang asan tsan
 . "$(dirname "$0")/../common.bash"
 
@@ -20,7 +20,7 @@ expect "held longer than waited" 0 \
 expect "kinds" "condition lock" \
     "$(jq -r '[.rows[].kind] | unique | join(" ")' output)"
 
-# Totals do not depend on what a row is about.
+# Totals do not depend on whether rows are by object, thread or function.
 for by in object function thread; do
     tool "by $by" 0 waits --json --by "$by" planted
     jq '[.rows[] | .waits, .total_ns] | [.[range(0; length; 2)], .[range(1; length; 2)]] | add' \
@@ -41,13 +41,13 @@ grep -qx 'no waits' output || fail "by file: $(head -n 3 output)"
 tool "both forms" 2 waits --json --csv planted
 tool "unknown key" 2 waits --by color planted
 
-# A ring keeps the newest records only.
+# A ring keeps only the newest records.
 PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192 PROBITY_OUT=$WORK/ring \
     "$PROGRAMS/planted" 300 > ring.truth 2> /dev/null || fail "ring: status $?"
 same_causes ring 0 ring ring.truth 0
 
-# Destroys blocks of the file, so that records are missing without notice: whatever is left, no
-# wrong cause may be named. $1 description, $2 every how many bytes
+# Destroys blocks of the file, so that records are missing without notice: whatever remains, no
+# wrong cause may be named. $1 description, $2 number of bytes between damaged places
 destroyed() {
     local at size
     PROBITY_CHUNK_RECORDS=64 PROBITY_OUT=$WORK/destroyed "$PROGRAMS/planted" 300 \
@@ -63,7 +63,7 @@ destroyed() {
 destroyed "some blocks destroyed" 4001
 destroyed "many blocks destroyed" 1009
 
-# Cut anywhere, and read while its program runs.
+# Truncated anywhere, and read while its program runs.
 awk '{ print $2, $3, $4, $5 }' planted.truth > truth
 size=$(stat -c %s planted)
 for part in 20 45 70 95; do

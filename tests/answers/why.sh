@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `probity why`: names the planted cause of each slow call, and the thread that held the lock; its
+# `probity why`: names the known cause of each slow call, and the thread that held the lock; its
 # parts sum to the call; the same without states, without recorded calls, with spans, and on damaged
 # traces.
 # variants: clang
@@ -16,7 +16,7 @@ why() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# $1 trace, then options. Each planted case must be explained; "truth" has them.
+# $1 trace, then options. Each case listed in "truth" must be explained.
 record() {
     local trace=$1
     shift
@@ -25,9 +25,9 @@ record() {
     why "$trace" 0 --function handle --slowest 1000 --json "$trace"
 }
 
-# Compares "output" with "truth". On a busy machine a call may really be preempted for longer than
-# its planted delay. These do not count; no other wrong cause may be named. $1 description, $2 what
-# to accept instead, as a Python dictionary
+# Compares "output" with "truth". On a busy machine, a call may be preempted for longer than its
+# injected delay. Such calls do not count; no other wrong cause may be named. $1 description, $2
+# what to accept instead, as a Python dictionary
 compare() {
     python3 - "$1" "$2" "$RIGHT_PERCENT" << 'PYTHON' || failures=$((failures + 1))
 import ast, json, sys
@@ -92,12 +92,12 @@ PROBITY_OUT=$WORK/typed "$PROGRAMS/typed" 300 > /dev/null || fail "typed: status
 why "spans" 0 --from items:hold --to items:release --slowest 10 --json typed
 expect "spans: parts" true "$(jq '[.cases[] | ([.parts[].ns] | add) == .ns] | all' output)"
 
-# A function that is called once has nothing to compare with.
+# A function that is called once cannot be compared.
 PROBITY_OUT=$WORK/tree "$PROGRAMS/tree" > /dev/null || fail "tree: status $?"
 why "once" 0 --function main tree
 grep -q 'the only one in the trace' output || fail "once: $(cat output)"
 
-# Damaged and cut traces: no crash, and sums that still hold.
+# Damaged and truncated traces: no crash, and sums are still right.
 size=$(stat -c %s full)
 for ((at = 3000; at < size; at += size / 6)); do
     cp full damaged

@@ -4,11 +4,11 @@
 //
 //     node view.mjs MODULES DIRECTORY SCENARIO PAGE [JSON]... [-- SCENARIO PAGE [JSON]...]...
 //
-// MODULES is the node_modules directory with playwright-core. Screenshots go to DIRECTORY: of the
-// page at the end of each scenario that failed and, if PICTURES is set, of each step, for
-// inspection. Prints a line for each error, after all times, so that the end of the output has them;
-// exit status 1 if there are any. In every scenario, a console message, an exception, or a request
-// for anything except the page is an error.
+// MODULES is the node_modules directory with playwright-core. Screenshots are stored in DIRECTORY:
+// of the page at the end of each failed scenario and, if PICTURES is set, of each step, for
+// inspection. Prints a line for each error, after all times, so that errors are at the end of the
+// output; exit status 1 if there are any. In every scenario, a console message, an exception, or a
+// request for anything except the page is an error.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -33,7 +33,7 @@ function expectThat(what, holds) {
     fail(`${what}: it is not so`);
 }
 
-// Next to the page, and with no other name.
+// Next to the page, and under no other name.
 const isTile = (address) => address.startsWith(url.replace(/index\.html$/, "")) && /\/tile-\d+\.js$/.test(address);
 
 let page;
@@ -54,14 +54,14 @@ async function newPage() {
   return page;
 }
 
-// Ends what the page does, and leaves nothing of it: no script, no pointer above it.
+// Ends everything that the page does, and leaves nothing of it: no script, no pointer above it.
 async function leave(page) {
   await page.goto("about:blank");
   await page.mouse.move(0, 0);
 }
 
-// Scenarios share one page, since a new one takes a second of CPU time, and a document 0.3 s. One
-// that fails may leave keys pressed, so the next one gets a new page.
+// Scenarios share one page, since a new one takes a second of CPU time, and a document 0.3 s. A
+// failed scenario may leave keys pressed, so the next one gets a new page.
 async function open(scheme = "light") {
   if (page === undefined)
     page = await newPage();
@@ -79,8 +79,8 @@ async function show(page, tab) {
   await page.waitForSelector(`#tab-${tab}[aria-selected=true]`);
 }
 
-// Moves the pointer to a place until a tip appears: the page finds what is there only once it has
-// drawn it.
+// Moves the pointer to a place until a tip appears: the page can find what is there only after it
+// was drawn.
 async function hover(page, x, y) {
   for (let i = 0; await page.locator(".tip").count() === 0; i++) {
     if (i === 500)
@@ -90,23 +90,23 @@ async function hover(page, x, y) {
   }
 }
 
-// The parts of a page: only those that have anything to show.
+// Returns the parts of a page: only those with contents.
 const tabsOf = (page) => page.$$eval("header nav button", (buttons) => buttons.map((button) => button.id.replace("tab-", "")));
 
-// Until what was done to the page is drawn.
+// Waits until all previous changes to the page are drawn.
 const drawn = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => { requestAnimationFrame(done); }); }));
 
 const screenshot = (page, name) => page.screenshot({ path: `${directory}/${scenario}-${name}.png` });
 
-// A step that can be inspected. Without a screenshot, which takes 0.3 s of CPU time, it is still
-// drawn, so that an exception while drawing fails the scenario.
+// Ends a step, for inspection. Without a screenshot, which takes 0.3 s of CPU time, the page is
+// still drawn, so that an exception while drawing fails the scenario.
 const picture = process.env.PICTURES ? screenshot : drawn;
 
-// The table's rows as objects: the sort keys of their cells, and their texts.
+// Returns the table's rows as objects: the sort keys of their cells, and their texts.
 const rowsOf = (page) => page.$$eval("tbody tr[aria-rowindex]", (rows) => rows.map((row) =>
   Object.fromEntries([...row.cells].map((cell) => [cell.dataset.column, { value: cell.dataset.value, text: cell.textContent }]))));
 
-// All rows: the table only renders those that are visible or nearly so.
+// Returns all rows: the table renders only those that are visible or nearly so.
 async function allRows(page) {
   const size = Number(await page.getAttribute("table[aria-rowcount]", "aria-rowcount")) - 1;
   const found = [];
@@ -121,7 +121,7 @@ async function allRows(page) {
   return found;
 }
 
-// A number as the page formats it.
+// Returns a number as the page formats it.
 const digits = (text) => Number(text.match(/[\d.,]+/)[0].replaceAll(",", ""));
 
 // Times are truncated to four digits.
@@ -131,8 +131,8 @@ const isShown = (text, ns) => {
   return rest >= -0.5 && rest <= Math.max(0.001 * Math.abs(ns), 0.5);
 };
 
-// Waits until the details are those of something with this title: a key or click takes effect only
-// when the page is drawn, and until then the details are of what was selected before.
+// Waits until the details have this title: a key or click takes effect only when the page is drawn,
+// and until then they are those of the previous selection.
 async function titled(page, what, name) {
   await page.waitForFunction((text) => document.querySelector(".details h2")?.textContent === text, name, { timeout: 20000 }).catch(() => undefined);
   expect(what, name, await page.textContent(".details h2"));
@@ -147,13 +147,13 @@ async function closeDetails(page) {
 
 const fact = (page, name) => page.textContent(`.details [data-fact="${name}"]`);
 
-// The range that the timeline shows, in ns.
+// Returns the range that the timeline shows, in ns.
 const windowOf = async (page) => ({
   from: Number(await page.getAttribute(".stage", "data-from")),
   to: Number(await page.getAttribute(".stage", "data-to")),
 });
 
-// By file, thread, calls and self time, compared with the rows of `probity report --by-thread
+// Compares rows by file, thread, calls and self time with those of `probity report --by-thread
 // --json`.
 async function filters(page, report) {
   const shown = async () => JSON.stringify((await allRows(page)).map((row) => [row.name.value, Number(row.calls.value), Number(row.self_ns.value)]).sort());
@@ -181,7 +181,7 @@ async function filters(page, report) {
   await page.click("button:has-text('Clear')");
 }
 
-// The table has the numbers of `probity report --json`, in the same order.
+// The table has the same numbers as `probity report --json`, in the same order.
 async function functions() {
   const [report] = answers;
   const page = await open();
@@ -244,7 +244,7 @@ async function timeline() {
   await page.keyboard.press("+");
   await page.waitForFunction((to) => document.querySelector(".stage").dataset.to < to, all.to);
   await page.keyboard.press("Home");
-  // By search and keyboard: the first call of this name, and its arguments.
+  // By search and keyboard: the first call with this name, and its arguments.
   await page.keyboard.press("/");
   await page.keyboard.type(wanted.name);
   await page.click("button:has-text('Next')");
@@ -258,7 +258,7 @@ async function timeline() {
   await page.keyboard.press("Escape");
   await page.waitForSelector(".details", { state: "detached" });
   await page.fill("input[type=search]", "");
-  // By mouse: the outermost call is somewhere above the call zoomed to.
+  // By mouse: the outermost call is somewhere above the call that the page was zoomed to.
   let title = null;
   for (let y = 30; y < 240 && title !== wanted.outermost; y += 4) {
     await page.mouse.click(box.x + box.width / 2, box.y + y);
@@ -269,14 +269,14 @@ async function timeline() {
   await picture(page, "clicked");
 }
 
-// The color of a canvas at a screen position.
+// Returns the color of a canvas at a screen position.
 const colorAt = (page, x, y) => page.evaluate(([x, y]) => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
   const canvas = document.querySelector("canvas");
   const { data } = canvas.getContext("2d").getImageData(x * devicePixelRatio, y * devicePixelRatio, 1, 1);
   done([...data].slice(0, 3).join(", "));
 }))), [x, y]);
 
-// In order of time: one thread's calls, in the colors of the merged graph.
+// One thread's calls in order of time, in the colors of the merged graph.
 async function ordered(page, thread) {
   await page.check('label:has-text("Merged")');
   const box = await page.locator("canvas").boundingBox();
@@ -305,8 +305,8 @@ async function ordered(page, thread) {
 
 const statusOf = (page) => page.textContent(".status [role=status]");
 
-// Zooming leads to single calls: in refined stretches of the page itself, elsewhere by the command
-// that the page shows, which is saved in the directory for other scenarios to run.
+// Zooming leads to single calls: in refined stretches, in the page itself; elsewhere, by the
+// command that the page shows, which is saved in the directory for other scenarios to run.
 async function closer() {
   const page = await open();
   await show(page, "timeline");
@@ -335,7 +335,7 @@ async function closer() {
   writeFileSync(`${directory}/command`, command);
 }
 
-// Calls within one nanosecond have no more detailed page, so there is no command.
+// Calls within one nanosecond have no more detailed page, so no command is shown.
 async function finest() {
   const [{ together }] = answers;
   const page = await open();
@@ -381,7 +381,7 @@ async function flame() {
   await ordered(page, thread);
 }
 
-// A trace without functions opens with its blocks, and has no empty parts.
+// A trace without functions opens with its blocks, and no part is empty.
 async function blocks() {
   const [{ blocks: wanted }] = answers;
   const page = await open();
@@ -409,8 +409,9 @@ async function blocks() {
   await page.waitForSelector("#tab-timeline[aria-selected=true]");
 }
 
-// Times have the text that the commands print: durations of blocks and the beginnings of the slowest,
-// and the ends of the timeline. A beginning is also that of the record in `probity csv`.
+// Times have the same text as in the commands' output: durations of blocks, the beginnings of the
+// slowest, and the ends of the timeline. A beginning also equals that of the record in `probity
+// csv`.
 async function clock() {
   const [{ blocks: wanted, first, last, recorded }] = answers;
   const page = await open();
@@ -434,9 +435,9 @@ async function clock() {
   expectThat(`in the CSV (${begins})`, recorded.includes(begins));
 }
 
-// Rows of typed probes: blocks in their thread, the stages of a request, who holds and who waits
-// for a lock, the length of a queue. Each is selected by its address and has the recorded times.
-// Over the whole trace, sums are those of `probity blocks`.
+// Rows of typed probes: blocks in their thread, the stages of a request, the holders of a lock and
+// those that wait for it, the length of a queue. Each is selected by its address and has the
+// recorded times. Over the whole trace, sums are those of `probity blocks`.
 async function tracks() {
   const [{ rows, blocks: wanted }] = answers;
   const page = await open();
@@ -468,7 +469,7 @@ async function tracks() {
   }
   await picture(page, "range");
   await show(page, "flame");
-  // The first level are the two threads, whose blocks are those of the table.
+  // The first level consists of the two threads, whose blocks are those of the table.
   await page.focus("canvas");
   const threads = [];
   for (const key of ["ArrowDown", "ArrowRight"]) {
@@ -480,8 +481,8 @@ async function tracks() {
   await picture(page, "flame");
 }
 
-// Traces of several hosts: each has a heading above its threads, and its clock is as `probity info
-// --json` has it. A block that begins with a send has an arrow to the thread that received it.
+// Traces of several hosts: each has a heading above its threads, and its clock is that of `probity
+// info --json`. A block that begins with a send has an arrow to the thread that received it.
 async function hosts() {
   const [infos, { place, arrow }] = answers;
   const page = await open();
@@ -518,7 +519,7 @@ async function hosts() {
   await picture(page, "messages");
 }
 
-// The address contains the position; an address that matches nothing does no harm.
+// The address contains the position; an address that matches nothing has no effect.
 async function address() {
   const page = await open();
   await show(page, "timeline");
@@ -554,7 +555,7 @@ async function address() {
     await page.goto(url + odd);
     await page.waitForSelector("header");
   }
-  // Enter in the search field goes from match to match.
+  // Enter in the search field moves from match to match.
   await page.goto("about:blank");
   await page.goto(url);
   await show(page, "timeline");
@@ -571,8 +572,8 @@ async function address() {
   await page.waitForFunction((wanted) => document.querySelector('.details [data-fact="begins"]').textContent === wanted, starts[1]);
 }
 
-// Many threads of deep recursion: one row each when folded, a few screens in all; "+N deeper" and
-// names of threads unfold by a click; order and filter.
+// Many threads of deep recursion: collapsed to one row each, they take a few screens; a click on
+// "+N deeper" or a thread's name expands them; order and filter.
 async function deep() {
   const [{ threads: count }] = answers;
   const page = await open();
@@ -591,7 +592,7 @@ async function deep() {
   expectThat(`unfolded to the depth limit (${open_height})`, open_height > 2 * folded && open_height < 320 * count + 200);
   await picture(page, "unfolded");
   const box = await page.locator("canvas").boundingBox();
-  // A thread's strip "+N deeper" unfolds all its levels.
+  // A thread's strip "+N deeper" expands all its levels.
   let grown = open_height;
   for (let y = 40; y < box.height - 10 && grown === open_height; y += 12) {
     await page.mouse.click(box.x + 230, box.y + y);
@@ -646,7 +647,7 @@ async function deepFlame(page) {
 }
 
 // A range in the address: tables and graphs have the numbers of the commands with --since and
-// --until, and say so; without the range, they show the whole trace again.
+// --until, and show the range; without it, they show the whole trace again.
 async function ranged() {
   const [{ from, to }, report, tree, blocks] = answers;
   const page = await open();
@@ -836,14 +837,14 @@ async function arrange() {
   await page.click("dialog.tracks button:text-is('Close')");
   await page.waitForSelector("dialog.tracks", { state: "detached" });
   await picture(page, "pinned");
-  // It stays where it is when the others scroll.
+  // The pinned track stays in place when the others scroll.
   const strip = { x: box.x, y: box.y + 30, width: box.width - 20, height: 30 };
   await page.mouse.move(box.x + 60, box.y + 300);
   const shown = await page.screenshot({ clip: strip });
   await page.mouse.wheel(0, 400);
   await page.waitForFunction(() => Number(document.querySelector(".scroll")?.value ?? 1) > 0);
   expectThat("pinned stays", shown.equals(await page.screenshot({ clip: strip })));
-  // A plot has a value under the pointer.
+  // A plot shows the value under the pointer.
   await hover(page, box.x + 600, box.y + 45);
   expectThat("tip of a plot", /^(CPU|Calls|Hits): [\d,.]+ (threads|per second)/.test(await page.innerText(".tip")));
   await page.setViewportSize({ width: 390, height: 844 });
@@ -863,8 +864,8 @@ function contrast(one, other) {
   return (a + 0.05) / (b + 0.05);
 }
 
-// All colors that names or changes can have, with the color of the text on top, as computed by the
-// page's own source.
+// All colors that names or changes can have, with the color of the text on them, as computed by the
+// page's source.
 function inked() {
   const { buildSync } = createRequire(`${resolve(modules)}/x.js`)("esbuild");
   const source = `import { Palette, readTheme, toneOf } from "./color";
@@ -879,7 +880,7 @@ function inked() {
     bundle: true, write: false, format: "iife", target: "chrome100" }).outputFiles[0].text;
 }
 
-// Text on boxes needs 4.5; columns too narrow for text must stand out from the background.
+// Text on boxes needs a contrast of 4.5, columns too narrow for text 1.5 with the background.
 async function inks(page, scheme) {
   await page.evaluate(inked());
   const { text, paper, fills, strongs } = await page.evaluate(() => {
@@ -934,7 +935,7 @@ async function themes() {
     const lightness = contrast(colors.paper, "rgb(0, 0, 0)");
     expectThat(`${scheme} paper`, scheme === "dark" ? lightness < 2 : lightness > 15);
     await show(page, "timeline");
-    // In its first frames, the canvas may still have the size from before it was shown.
+    // In its first frames, the canvas may still have its size from before it was shown.
     const pixel = await page.evaluate((paper) => new Promise((done) => {
       const look = (frames) => {
         const canvas = document.querySelector("canvas");
@@ -971,7 +972,7 @@ async function print() {
   expectThat("a document", pdf.length > 10000);
 }
 
-// Names are text: shown unchanged, never interpreted.
+// Names are text: shown unchanged, never interpreted as markup.
 async function odd() {
   const [report] = answers;
   const page = await open();
@@ -1004,7 +1005,7 @@ async function odd() {
     expect(`call ${i}`, "with_text", await page.textContent(".details h2"));
   }
   await picture(page, "call");
-  // On a phone, long names leave room for numbers, and stay while the numbers scroll.
+  // On a phone, long names leave room for numbers, and stay in place while the numbers scroll.
   await page.setViewportSize({ width: 390, height: 844 });
   await show(page, "functions");
   const right = (index) => page.locator("th").nth(index).evaluate((cell) => cell.getBoundingClientRect().right);
@@ -1014,7 +1015,8 @@ async function odd() {
   await picture(page, "narrow");
 }
 
-// The texts that the canvas draws, in its monospaced font or any, by row and from left to right.
+// Returns the texts that the canvas draws, in its monospaced font or any, by row and from left to
+// right.
 async function labelsOf(page, font = "mono") {
   await page.evaluate((font) => {
     window.drawnLabels = new Map();
@@ -1032,8 +1034,8 @@ async function labelsOf(page, font = "mono") {
   return (await page.evaluate(() => [...window.drawnLabels.values()])).sort((a, b) => a.y - b.y || a.x - b.x);
 }
 
-// The length of a range covers no number of the ruler, and zooming by keys hides the tip of what
-// was at the pointer. On a phone, all parts and choices are in view.
+// The length of a range covers no number of the ruler, and zooming by keys hides the tip at the
+// pointer. On a phone, all parts and choices are in view.
 async function rangeRuler(page) {
   const box = await page.locator("canvas").boundingBox();
   for (const place of [0.3, 0.45, 0.6, 0.75]) {
@@ -1059,8 +1061,8 @@ async function rangeRuler(page) {
   await page.keyboard.press("Home");
 }
 
-// Names are cut between characters as a reader sees them, cover no neighbor however wide they are,
-// and reorder nothing after them if they are written from right to left.
+// Names are cut between visible characters, cover no neighbor however wide they are, and
+// right-to-left names do not reorder the text after them.
 async function wide() {
   const page = await open();
   const right = /[\u0590-\u05ff]/;
@@ -1085,14 +1087,14 @@ async function wide() {
   const outside = await page.$$eval(".graph .place", (places) => places.filter((place) =>
     place.querySelector("text").getBBox().width > place.querySelector("rect").getBBox().width - 6).map((place) => place.textContent));
   expect("names of probes that leave their boxes", "", outside.join());
-  // The number of a probe is left of its name, and the arrow between the two names.
+  // The number of a probe is to the left of its name, and the arrow is between the two names.
   for (const [tab, row] of [["blocks", "td[data-column=from]"], ["functions", "td[data-column=name]"]]) {
     await show(page, tab);
     const names = await page.$$eval(`${row} .name`, (cells) => cells.map((cell) => ({ text: cell.textContent, isIsolated: getComputedStyle(cell).unicodeBidi === "isolate" || /\u2068/.test(cell.textContent) })));
     expect(`${tab}: rows from right to left that are isolated`, 1, names.filter(({ text, isIsolated }) => right.test(text) && isIsolated).length);
   }
-  // Two functions have the same name, since a trace keeps the beginning of a long one: the
-  // statistics of a range have both, and each leads to its own.
+  // Two functions have the same name, because a trace keeps only the beginning of long names: the
+  // statistics of a range contain both, and each row leads to its function.
   const rows = new Map((await allRows(page)).map((row) => [row.name.text, row.calls.value]));
   await show(page, "timeline");
   await page.click("button:text-is('Statistics')");
@@ -1105,7 +1107,8 @@ async function wide() {
 }
 
 // Long names in tables get the room that other columns leave: the table is no wider than the page.
-// Names that are cut are whole in the tooltip; a narrow page keeps its columns of numbers in view.
+// Names that are cut are complete in the tooltip; on a narrow page, the columns of numbers stay in
+// view.
 async function wideTables() {
   const [{ names }] = answers;
   const page = await open();
@@ -1240,7 +1243,7 @@ function selfChanges(base, now) {
   });
 }
 
-// Each path has the means over both trees' runs; colors show the change of self time.
+// Each path has the means over the runs of both trees; colors show the change of self time.
 async function changes(page, base, now) {
   await page.click("button:has-text('Flame graph of the change')");
   await page.waitForSelector("#tab-flame[aria-selected=true]");
@@ -1270,7 +1273,7 @@ async function changes(page, base, now) {
   const most = Math.max(...selfChanges(base.tree, now.tree));
   if (Math.abs(wanted.self_ns - before.self_ns) > most / 100)
     expectThat(`color (${red}, ${blue})`, wanted.self_ns < before.self_ns ? blue > red : red > blue);
-  // Per call: the self time of one call, not of the run.
+  // Per call: the self time of one call instead of the run.
   await page.check('label:has-text("per call")');
   const per = (tree) => tree.self_ns / tree.calls;
   const at = await page.locator("canvas").boundingBox();
@@ -1323,7 +1326,7 @@ async function oneSided() {
   expect("tone", tone, await cell.getAttribute("class"));
 }
 
-// Blocks and requests are compared as `probity diff --json` does, with what the change comes from.
+// Blocks and requests are compared as in `probity diff --json`, with the causes of the change.
 async function diffSpans(kind, keys) {
   const [wanted] = answers;
   const page = await open();
@@ -1347,7 +1350,7 @@ async function diffSpans(kind, keys) {
   await picture(page, "table");
 }
 
-// Ten runs a side, the base from a history: enough for a significant change of the number.
+// Ten runs per side, the base from a history: enough for a significant change of the number.
 async function labelRequests() {
   const [wanted] = answers;
   expectThat("the number of requests has changed", wanted.requests.some(({ statistics }) => statistics.calls.verdict === "more"));
@@ -1362,12 +1365,12 @@ async function diffRequests() {
   await overlaidOf(page, "requests");
 }
 
-// The calls of a row of `probity report` that have a duration.
+// Returns the calls of a row of `probity report` that have a duration.
 const timed = ({ histogram }) => histogram.reduce((sum, [, calls]) => sum + calls, 0);
 
-// A row of the comparison opens the distributions of both sides in one picture: all calls that
-// `probity report`, `blocks` or `model` counts in the traces of each side, and the medians of
-// `probity diff`.
+// A row of the comparison opens a chart of the distributions of both sides: all calls that `probity
+// report`, `blocks` or `model` counts in the traces of each side, and the medians of `probity
+// diff`.
 async function overlaidOf(page, kind) {
   const [wanted, ...sides] = answers;
   const sums = () => page.$$eval(".details .overlay .bucket", (buckets) => ["base", "new"].map((side) => buckets.reduce((sum, { dataset }) => sum + Number(dataset[side]), 0)));
@@ -1414,7 +1417,7 @@ async function overlaid() {
   await overlaidOf(page, answers[0].functions.length === 0 ? "blocks" : "functions");
 }
 
-// The place of a side's call on its canvas: at most three pixels after its beginning.
+// Returns the place of a side's call on its canvas: at most three pixels after its beginning.
 async function findCall(page, side, zero) {
   const stage = page.locator(`.stage[data-side=${side}]`);
   const { from, to } = await stage.evaluate(({ dataset }) => ({ from: Number(dataset.from), to: Number(dataset.to) }));
@@ -1423,7 +1426,7 @@ async function findCall(page, side, zero) {
   return { box, x: gutter + (zero - from) / (to - from) * (box.width - gutter) };
 }
 
-// Both timelines count from the beginning of the chosen call of each, in the same scale. The calls
+// Both timelines start at the beginning of their chosen calls, and have the same scale. The calls
 // are those of `probity log`.
 async function alignedRuns() {
   const [{ name, base, now }] = answers;
@@ -1463,7 +1466,7 @@ async function alignedRuns() {
   await page.waitForFunction((to) => Math.abs(document.querySelector(".stage").dataset.to - to) < 1, all.to);
   await page.keyboard.press(",");
   await page.waitForFunction((zero) => Number(document.querySelector(".stage[data-side=new]").dataset.zero) === zero, now[3]);
-  // Close up, the calls begin at the first quarter. One that lost its CPU may last long.
+  // Close up, the calls begin at the first quarter. A call that lost its CPU may be long.
   await page.keyboard.press("f");
   await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from < length; }, all.to - all.from);
   const close = await together("close up");
@@ -1477,8 +1480,8 @@ async function alignedRuns() {
     await picture(page, `${width}-${scheme}`);
   }
   await page.setViewportSize({ width: 1440, height: 900 });
-  // A click chooses a call: here main, which is the outermost one, so the other side gets its first
-  // call of the same function.
+  // A click chooses a call: here main, the outermost one, so the other side chooses its first call
+  // of the same function.
   const [first] = await sides();
   const place = await findCall(page, "base", first.zero);
   for (let y = 30; y < place.box.height && await page.getByLabel("Function, block or request").evaluate((select) => select.selectedOptions[0].text) !== "main"; y += 4)
@@ -1522,7 +1525,7 @@ async function alignedRequests() {
   await page.setViewportSize({ width: 1440, height: 900 });
   await drawn(page);
   // A click on a later stage chooses its request. First a block is chosen, so that a wrong click
-  // would be seen.
+  // would be detected.
   await list.selectOption({ index: 0 });
   expectThat("a block", (await page.getByLabel("Number of the call, base").count()) === 1);
   await list.selectOption({ label: name });
@@ -1539,8 +1542,8 @@ async function alignedRequests() {
   await page.focus(".stage[data-side=base] canvas");
   await page.keyboard.press("Home");
   await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage[data-side=base]").dataset; return to - from > length; }, close);
-  // The block may be far from the stage, so the view is brought there by the wheel: so close that
-  // the request does not end within a pixel.
+  // The block may be far from the stage, so the wheel moves the view there, close enough that the
+  // request does not end within a pixel.
   const chosen = () => list.evaluate((select) => select.selectedOptions[0].text);
   for (let i = 0; i < 100 && await lengthOf() > close / 64; i++) {
     const { box, x } = await findCall(page, "base", stage);
@@ -1563,7 +1566,8 @@ async function alignedRequests() {
   expect("from the details", JSON.stringify([base[0], now[0]]), await zeros());
 }
 
-// Runs from the history have no trees, so colors are by function, and the page says so.
+// Runs from the history have no trees, so colors are by function, and a note on the page reports
+// this.
 async function labelled() {
   const page = await open();
   await show(page, "flame");
@@ -1576,7 +1580,7 @@ async function labelled() {
   await picture(page, "flame");
 }
 
-// How long a page takes to load, and to draw its timeline.
+// Measures how long a page takes to load, and to draw its timeline.
 async function speed() {
   const [wanted] = answers;
   const start = performance.now();
@@ -1619,8 +1623,9 @@ async function tiledRows() {
   await page.waitForFunction((rows) => document.querySelector(".stage").dataset.rows === rows, whole);
 }
 
-// Figures of a page, for bench/view.sh: when its timeline is drawn; how long the page's thread is busy
-// with a step of the mouse wheel, from the whole trace to 1 us at random places and back; its heap.
+// Measures a page for bench/view.sh: when its timeline is drawn; how long the page's thread is busy
+// with each step of the mouse wheel, from the whole trace to 1 us at random places and back; its
+// heap.
 async function measured() {
   const first = await open();
   await first.goto("about:blank");
@@ -1654,7 +1659,7 @@ async function measured() {
   console.error(`${scenario}: ${JSON.stringify({ drawn_ms: drawn, step_p50_ms: at(0.5), step_p99_ms: at(0.99), steps: steps.length, heap_bytes: heap })}`);
 }
 
-// The spans that a page shows, after it has loaded what it requested.
+// Returns the spans that a page shows, after the requested data is loaded.
 const sourceOf = async (page) => {
   const source = await page.waitForFunction(() => {
     const { dataset } = document.querySelector(".stage");
@@ -1688,8 +1693,8 @@ async function served() {
   }
 }
 
-// A page with tiles: zooming in goes through the tiles' units down to the finest, and with a server
-// down to each call. The first JSON has the units.
+// A page with tiles: zooming in shows the tiles' units down to the finest, and with a server each
+// call. The first JSON contains the units.
 async function tiles() {
   const [{ units }] = answers;
   const page = await open();
@@ -1736,8 +1741,8 @@ async function garbage() {
   await page.waitForSelector("tbody tr");
 }
 
-// Windows with more records than the server reads: the page says so, and does not claim to show
-// each call.
+// Windows with more records than the server reads: a note on the page reports this, and does not
+// claim that each call is shown.
 async function cut() {
   const page = await open();
   await page.route("**/window?*", (route) => {
@@ -1769,7 +1774,7 @@ async function openAt(page, place) {
   await page.waitForSelector(".details h2");
 }
 
-// Shows the critical path of what is selected, by the button or by key. Returns its parts.
+// Shows the critical path of the selection, by the button or by key. Returns its parts.
 async function pathOf(page, isByKey) {
   if (isByKey) {
     await page.focus("canvas");
@@ -1845,7 +1850,8 @@ async function stateColors(page, scheme) {
   }
 }
 
-// A blocked stretch names who held the lock and who woke the thread; a click and Enter jump there.
+// A blocked stretch names the thread that held the lock and the one that woke the thread; a click
+// and Enter jump there.
 async function states() {
   const [{ blocked, running, split }] = answers;
   for (const [width, scheme] of [[1440, "light"], [390, "dark"]]) {
@@ -1907,7 +1913,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-// A page that was written for a call or span opens there, unless its address has another place.
+// A page that was written for a call or span opens there, unless its address names another place.
 async function arrived() {
   const [{ name, from, to, first, last }] = answers;
   const isWhole = first !== undefined;

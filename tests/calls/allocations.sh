@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Allocations recorded with --calls, of libc and of libraries that replace malloc(): their number,
-# and how many of them are live, equal the program's own; a forked child has a separate trace.
+# and the number of live ones, equal the program's own counts; a forked child has a separate trace.
 # variants: gcc clang
 . "$(dirname "$0")/../common.bash"
 sources=$SOURCE/tests/calls
 . "$sources/record.bash"
 
-# Allocations of 12,347 bytes, and how many of them are live at the end.
+# Prints the number of allocations of 12,347 bytes, and how many are live at the end.
 memory_of() {
     "$PROBITY" csv --columns role,correlation,object "$@" > hits || fail "$1: no hits"
     awk -F, '$2 == 12347 && $1 ~ /allocate/ { made++; live[$3] = 1; next }

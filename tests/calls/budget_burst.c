@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * budget_burst.c: idle for a while, then takes and releases a mutex about a million times a second:
- * too often for a budget of 1 %, even if that is only counted.
+ * budget_burst.c: is idle for a while, then takes and releases a mutex about a million times a
+ * second: too often for a budget of 1 %, even if only counted.
  */
 #define _GNU_SOURCE 1
 #include <pthread.h>

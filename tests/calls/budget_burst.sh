@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A budget while a program begins to do much after it was idle, when its cost is evaluated every
-# 100 ms only: a decision is followed by the next evaluation within a few milliseconds, not after
-# the long interval. On a busy machine it may take longer, so this must be seen once in ten runs.
+# A budget when a program becomes busy after being idle, during which its cost is evaluated only
+# every 100 ms: a decision is followed by the next evaluation within a few milliseconds, not after
+# the long interval. On a busy machine it may take longer, so one of ten runs must show this.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 "$CC" -D_GNU_SOURCE -O1 -g -pthread -o burst "$SOURCE/tests/calls/budget_burst.c"
 
-# Milliseconds from the first decision to the finding that counting, too, exceeds the budget.
-# Nothing if there was no such finding after it.
+# Prints the milliseconds from the first decision to the finding that counting, too, exceeds the
+# budget, or nothing if no such finding followed it.
 between() {
     "$PROBITY" log --time relative b.probity 2> errors |
         awk '/are only counted/ && !first { first = $1 }

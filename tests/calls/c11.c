@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * c11.c: mutexes, conditions and threads of <threads.h>. The calls behave as without the library,
- * or the program fails; tests/calls/calls_locks.sh checks how they appear in the trace. Prints
- * "NAME ADDRESS" of each object, and "main TID".
+ * c11.c: mutexes, conditions and threads of <threads.h>. If the calls do not behave as without the
+ * library, the program fails; tests/calls/calls_locks.sh checks how they appear in the trace.
+ * Prints "NAME ADDRESS" of each object, and "main TID".
  */
 #include <stdatomic.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 sources=$SOURCE/tests/calls
 . "$sources/record.bash"
 
-# Calls of each function, sorted.
+# Prints the calls of each function, sorted.
 counts() {
     "$PROBITY" report --json "$1" > report.json || fail "$1: no report"
     jq -r '.functions[] | select(.calls > 0) | "\(.name) \(.calls)"' report.json |
@@ -40,7 +40,7 @@ record sleeps --calls sleep -- ./io
 expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
     "$(counts sleeps | cut -d' ' -f1 | paste -sd' ')"
 
-# Relatives, and programs that are run with a list of arguments, each in a separate trace.
+# Similar calls, and programs that are run with a list of arguments, each in a separate trace.
 "$CC" -D_GNU_SOURCE -O2 -o relatives "$sources/relatives.c" 2> errors ||
     fail "relatives.c: $(cat errors)"
 HOME=/ ./relatives > /dev/null 2> errors || fail "relatives fails without the library"
@@ -82,7 +82,7 @@ for budget in '' '--budget 0.1%'; do
     done
 done
 
-# Children of fork() have different thread ids, those of vfork() separate descriptors.
+# Children of fork() have different thread ids, those of vfork() have separate descriptors.
 "$CC" -O2 -pthread -o forks "$sources/forks.c" 2> errors || fail "forks.c: $(cat errors)"
 record trace --calls io,threads -- ./forks
 "$PROBITY" waits --json trace > waits.json || fail "waits: status $?"

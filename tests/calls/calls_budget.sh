@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# A budget with --calls: free locks, conditions and allocations that are too frequent are only
-# counted, and together with those recorded before, the counts equal the program's own. Waits for
+# A budget with --calls: operations on free locks, on conditions, and allocations are only counted
+# if too frequent; the counts and the records before them sum to the program's own counts. Waits for
 # locks are still recorded, with their holders.
 # variants: gcc clang
 . "$(dirname "$0")/../common.bash"
 "$CC" -D_GNU_SOURCE -O1 -g -pthread -o often "$SOURCE/tests/calls/often.c"
 
-# Whether the log of a trace has as many lines of what is only counted. $1 trace, $2 lines, $3
-# regular expression
+# Whether the log of a trace has this many lines of operations that are only counted later. $1
+# trace, $2 lines, $3 regular expression
 are_counted() {
     "$PROBITY" log "$1" > lines 2> errors.log && has_lines lines "$2" "$3"
 }
 
-# Records a program until calls are only counted, and then lets it end: how soon that is depends on
-# the CPU time that the program gets. $1 lines of the log, $2 regular expression, $3 trace, the
-# rest: arguments of record
+# Records a program until calls are only counted, and then lets it end: how soon depends on the CPU
+# time that the program gets. $1 lines of the log, $2 regular expression, $3 trace, the rest:
+# arguments of record
 record_counted() {
     local lines=$1 expression=$2 trace=$3 job
     shift 3
@@ -48,7 +48,7 @@ same_count semaphore semaphore:hold
 same_count condition condition:wait
 same_count notify condition:notify
 expect "ends of waits for conditions" "$(recorded condition:wait)" "$(recorded condition:woken)"
-# libc frees nothing here, but it allocates: for threads, and to print.
+# libc frees nothing here, but it allocates: for threads, and for printing.
 same_count free free:free
 more=$(($(counted allocation) + $(recorded malloc:allocate) - $(of_program allocation)))
 ((more >= 0 && more <= 16)) || fail "allocations: $more more than the program's"
@@ -74,8 +74,8 @@ expect "info" true "$("$PROBITY" info --json b.probity | jq '.[0].budget.hits_co
     fail "memory: no word of it"
 expect "memory" true "$("$PROBITY" memory --json b.probity | jq '.only_counted_from_ns > 0')"
 
-# Calls of read() are only counted, but those that wait are recorded nevertheless: all but a few,
-# until the thread is found to wait.
+# Calls of read() are only counted, but those that wait are still recorded, except for a few before
+# the thread is found to wait.
 "$CC" -D_GNU_SOURCE -O1 -g -pthread -o rare_waits "$SOURCE/tests/calls/rare_waits.c"
 record_counted 1 'calls of read are only counted' r.probity --calls io -- ./rare_waits 400 counted
 "$PROBITY" report --json r.probity > report.json

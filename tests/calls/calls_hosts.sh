@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Third-party programs each do a job with all calls recorded: their output and status are the same,
-# byte for byte, and their traces are in order. Programs that are not installed are skipped.
+# byte for byte, and their traces have no errors. Programs that are not installed are skipped.
 # variants: gcc
 # timeout: 600
 # shellcheck disable=SC2016 # R is of the job's shell
 . "$(dirname "$0")/../common.bash"
 
-# Does the job alone and recorded. $1 name of the program, $2 a shell script in which R runs it
+# Runs the job with and without recording. $1 name of the program, $2 a shell script in which R runs
+# it
 job() {
     local status=0
     if ! command -v "$1" > /dev/null; then

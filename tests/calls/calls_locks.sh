@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Locks and threads of programs without probes: planted waits with a known holder, function and
-# least duration; mutexes of all kinds, timeouts, cancellation; exact counts; threads that are
-# killed. Programs behave as without the library.
+# Locks and threads of programs without probes: waits with a known holder, function and minimum
+# duration; mutexes of all kinds, timeouts, cancellation; exact counts; threads that are killed.
+# Programs behave as without the library.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 
@@ -27,7 +27,7 @@ record() {
         fail "$calls: $*: $(cat errors printed)"
 }
 
-# The wait's last release of the object is by the expected holder, and not before the least
+# The wait's last release of the object is by the expected holder, and not before the minimum
 # duration; both hits have places in the function that waits.
 check_planted() {
     awk 'NR == FNR { kind[NR] = $1; object[NR] = $2; waiter[NR] = $3; holder[NR] = $4
@@ -187,7 +187,7 @@ expect "c11: scopes" "thrd_create 2 thrd_sleep 1" "$("$PROBITY" report --json c.
 
 record locks,threads t.probity ./thrown
 hits_of t.probity
-# The C++ library makes calls itself.
+# The C++ library itself makes calls.
 expect "runs of call_once" "3 1" \
     "$(awk '$7 == "once" { n[$3, $2]++; if (n[$3, $2] == 3) at = $3 }
         END { print n[at, "lock-hold"], n[at, "lock-release"] }' hits)"

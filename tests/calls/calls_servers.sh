@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Debian's redis and nginx under load with all calls recorded: they answer as they do without a
-# recording, are killed under load, and their traces are in order. Servers that are not installed
+# Debian's redis and nginx under load with all calls recorded: they reply as they do without a
+# recording, are killed under load, and their traces have no errors. Servers that are not installed
 # are skipped.
 # variants: gcc
 # timeout: 300
@@ -17,7 +17,7 @@ kill_children_of() {
     done
 }
 
-# $1 description: each trace is in order, once recovered, and one has calls of $2
+# $1 description: each trace is free of errors, once recovered, and one has calls of $2
 check_traces() {
     local trace found=0
     for trace in *.probity; do
@@ -56,7 +56,7 @@ start_redis() {
     wait_until "$server" ask_redis ping > pinged 2>&1 || fail "redis: $(cat redis.log)"
 }
 
-# Its answers, and a digest of everything it stores.
+# Its replies, and a digest of everything it stores.
 use_redis() {
     seq 1 300 | sed 's/.*/set key& value&/' | ask_redis | sort | uniq -c
     ask_redis lpush list a b c

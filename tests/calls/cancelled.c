@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cancelled.c: threads that are cancelled while they wait in calls of libc, which act on it as
- * without the library, or the program fails. The handlers that then run make calls, too. Prints the
- * number of threads.
+ * cancelled.c: threads that are cancelled while they wait in calls of libc. If the calls do not act
+ * on it as without the library, the program fails. The cancellation handlers make calls, too.
+ * Prints the number of threads.
  */
 #include <errno.h>
 #include <fcntl.h>

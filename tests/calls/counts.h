@@ -23,14 +23,14 @@ static void count(const char *name)
     counts[i]++;
 }
 
-/* Lines "NAME CALLS". */
+/* Prints lines "NAME CALLS". */
 static void print_counts(void)
 {
     for (int i = 0; names[i] != NULL; i++)
         printf("%s %d\n", names[i], counts[i]);
 }
 
-/* Calls a function by name, and counts. */
+/* Calls a function by name, and counts the call. */
 #define CALL(name, ...) (count(#name), name(__VA_ARGS__))
 #define EXPECT(condition)                                                                          \
     do {                                                                                           \

@@ -3,7 +3,7 @@
  * descriptors.c [closefrom]: waits in read() until a timeout: twice for a peer, through copies of
  * the descriptor and after another pair was created; once for that pair; and for a timer, whose
  * descriptor has the number of a file closed by fclose(); and for a peer whose descriptor, a copy
- * that libc made unnoticed, has the number of a file closed by close_range() or closefrom().
+ * made inside libc, has the number of a file closed by close_range() or closefrom().
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * forks.c: overwrites its name in the list of arguments, as servers do; creates a thread, even in a
- * forked child, which prints its process id; then gives a child of vfork() a different standard
- * input, and waits for its own, a socket, until a timeout.
+ * forked child, which prints its process id; then gives a vfork child a different standard input,
+ * and waits for its own, a socket, until a timeout.
  */
 #include <pthread.h>
 #include <stdio.h>

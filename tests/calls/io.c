@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * io.c [NUMBER]: makes I/O and sleep calls, and prints its own count of each. Printing does not
- * count, since libc writes internally. Checks that errno and results are as without the library.
+ * io.c [NUMBER]: makes I/O and sleep calls, and prints its own count of each. Printing is not
+ * counted, since libc writes internally. Checks that errno and results are the same as without the
+ * library.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

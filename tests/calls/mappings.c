@@ -25,7 +25,7 @@ int main(void)
     if (mremap(shared, 0, 2 * PAGE, MREMAP_MAYMOVE) != MAP_FAILED)
         left += 2 * PAGE;
     left += 2 * PAGE;
-    /* Kept: the old one is empty, but still there. */
+    /* Kept: the old mapping is empty, but still exists. */
     char *kept = map(NULL, 4 * PAGE, PRIVATE);
     if (mremap(kept, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL) != MAP_FAILED)
         left += 4 * PAGE;

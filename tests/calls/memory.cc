@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// memory.cc [kill]: allocates blocks of 12,347 bytes wherever a program may, and prints its own
-// counts of blocks allocated and of blocks live at the end. kill: ends by a signal.
+// memory.cc [kill]: allocates blocks of 12,347 bytes in all places where a program may, and prints
+// its own counts of blocks allocated and of blocks live at the end. kill: ends by a signal.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>

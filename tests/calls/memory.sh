@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity memory` on programs recorded with --calls memory: sums, peak and leaks equal to those of
-# valgrind, call paths, and blocks that another thread frees.
+# `probity memory` on programs recorded with --calls memory: sums, peak and leaks equal those of
+# valgrind; call paths; blocks that another thread frees.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 
@@ -27,7 +27,7 @@ grep -q " copy$" text || fail "heap: --leaks --by function: $(cat text)"
 "$PROBITY" memory --by call --csv heap.probity > lines.csv
 expect "heap: CSV" "malloc,251,107200" "$(grep '^malloc,' lines.csv | cut -d , -f 1,4,5)"
 
-# A range ends the count of what is live.
+# Live blocks are counted until the end of the range.
 "$PROBITY" memory --until 1ns --json heap.probity > range.json 2> errors || fail "$(cat errors)"
 expect "heap: an empty range" "0 0 0" \
     "$(jq -r '"\(.sums.allocations) \(.sums.live_bytes) \(.unknown_frees)"' range.json)"
@@ -41,14 +41,14 @@ status=0
 expect "without records: status" 0 "$status"
 grep -q 'record --calls memory' errors || fail "without records: $(cat errors)"
 
-# Valgrind cannot read clang's debugging information of some versions.
+# Valgrind cannot read the debugging information of some versions of clang.
 if ! command -v valgrind > valgrind.path || [ "$VARIANT" != gcc ]; then
     echo "memory: no valgrind here, or not gcc; its figures are not compared"
     finish
     exit
 fi
 
-# Sums and leaks as reported by memcheck, the peak as reported by massif. $1 description, then
+# Compares sums and leaks with those of memcheck, the peak with that of massif. $1 description, then
 # the command. The library itself allocates nothing.
 same_as_valgrind() {
     local what=$1 checked massif found

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * often.c [FILE]: two threads that each wait for a condition, then lock a free mutex, post and take
- * a semaphore, notify the condition, and allocate and free, and wait again now and then. Once FILE
- * exists, and each of them has done all that again, another one repeatedly waits for a mutex that
- * the main thread holds, and then all end.
- * Prints how often each was done: "mutex N", "semaphore N", "allocation N", "free N",
- * "condition N", "notify N", "wait N", and "main TID".
+ * a semaphore, notify the condition, and allocate and free, with another wait now and then. Once
+ * FILE exists, and each thread has done all that again, a third one repeatedly waits for a mutex
+ * that the main thread holds, and then all end. Prints how often each was done: "mutex N",
+ * "semaphore N", "allocation N", "free N", "condition N", "notify N", "wait N", and "main TID".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +42,7 @@ static void wait_for(pthread_cond_t *condition, pthread_mutex_t *mutex)
 }
 
 /* A budget may decide to count before the first batch is over. Waits for conditions and notifies
- * are counted together, so there is a wait before that. */
+ * are counted together, so a wait comes before that. */
 static void *work(void *context)
 {
     struct worker *worker = context;
@@ -85,7 +84,7 @@ static void *wait_for_main(void *unused)
     return NULL;
 }
 
-/* Whether a thread waits: its state is S. It allocates nothing, unlike stdio. */
+/* Returns whether a thread waits: its state is S. Allocates nothing, unlike stdio. */
 static int is_asleep(long thread)
 {
     char path[64], stat[512];
@@ -116,7 +115,7 @@ static void hold(void)
         usleep(10);
 }
 
-/* Until the file exists, and then until each worker has begun and ended a batch. */
+/* Waits until the file exists, and then until each worker has begun and ended a batch. */
 static void wait_for_batches(const char *path, const struct worker *workers)
 {
     uint64_t before[THREADS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ping.c ROUNDS: two threads pass a byte to each other by two pipes, ROUNDS times; each blocks
+ * ping.c ROUNDS: two threads pass a byte to each other through two pipes, ROUNDS times; each blocks
  * until the other one has written.
  */
 #include <pthread.h>

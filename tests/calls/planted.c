@@ -2,7 +2,8 @@
  *
  * planted.c: waits whose object, waiter, holder and minimum duration are known. Each is printed as
  * "KIND OBJECT WAITER HOLDER LEAST_NS CODE", where CODE is the address of the function that waits.
- * The holder releases once the waiter is asleep according to the kernel, or has spun for a while.
+ * The holder releases the object once the waiter is asleep according to the kernel, or has spun for
+ * a while.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -180,7 +181,8 @@ static void plant(const char *kind, const volatile void *object)
            (int)getpid(), (long long)least, (unsigned long)(uintptr_t)wait_for);
 }
 
-/* ---- The other way around: this thread waits ----------------------------------------------------
+/* ---- The other way around: this thread waits
+ * ----------------------------------------------------
  */
 
 static void *hold_once(void *unused)

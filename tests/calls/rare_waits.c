@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * rare_waits.c ROUNDS [FILE]: one thread reads zeros as fast as it can until the other one has read
- * enough bytes from a pipe, waiting 1 ms for each: once FILE exists, ROUNDS more. Prints how many
- * calls of read() each has made, and the first one since FILE existed ("later N").
+ * enough bytes from a pipe, waiting 1 ms for each: ROUNDS more once FILE exists. Prints how many
+ * calls of read() each thread has made, and the first one has made since FILE existed ("later
+ * N").
  */
 #include <fcntl.h>
 #include <pthread.h>

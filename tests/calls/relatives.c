@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * relatives.c: calls relatives of read(), write() and poll(), checks their results, and prints its
- * own count of each. Then runs itself by execl() of a shell and execlp(), and at last a shell with
- * another environment by execle(), which checks it. Without arguments: prints the counts of I/O.
+ * relatives.c: makes calls similar to read(), write() and poll(), checks their results, and prints
+ * its own count of each. Then runs itself by execl() of a shell and by execlp(), and finally, by
+ * execle(), a shell with a different environment, which it checks. Without arguments: prints the
+ * counts of I/O.
  */
 #include <fcntl.h>
 #include <poll.h>

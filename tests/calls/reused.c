@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * reused.c: 1,000 objects of six types, one after the other at one address; waits with a clock,
- * some of them until a timeout; and a mutex that is held during fork(). The calls behave as without
- * the library, or the program fails. Prints "NAME ADDRESS" of each object.
+ * some of them until a timeout; and a mutex that is held during fork(). If the calls do not behave
+ * as without the library, the program fails. Prints "NAME ADDRESS" of each object.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity record --sched`: the times that threads ran, waited for a CPU and were blocked agree with
-# /proc; they survive the program's SIGKILL; records that the kernel drops are counted; nothing
-# changes the program, its status or its trace.
+# /proc; they survive the program's SIGKILL; records that the kernel drops are counted; the program,
+# its status and its trace are unchanged.
 # variants: gcc clang asan
 . "$(dirname "$0")/../common.bash"
 
@@ -14,7 +14,7 @@ if grep -q 'thread states are not recorded' errors; then
     exit
 fi
 
-# Wakeups need a tracefs, which the tool does not mount. Prints how to run a command with one.
+# Wakeups require a tracefs, which the tool does not mount. Prints how to run a command with one.
 with_tracefs=()
 if [ -r /sys/kernel/tracing/events/sched/sched_waking/id ]; then
     with_tracefs=(env)
@@ -54,7 +54,8 @@ sys.exit(bool(faults))
 EOF
 }
 
-# Time taken from all CPUs, in hundredths of a second: interrupts, and other machines on the host.
+# Prints the time taken from all CPUs, in hundredths of a second: interrupts, and other machines on
+# the host.
 taken() {
     awk '/^cpu /{ print $7 + $8 + $9 }' /proc/stat
 }
@@ -80,7 +81,7 @@ if ! grep -q 'kernel dropped' errors; then
     [ -s printed ] || fail "the program printed nothing"
 fi
 
-# Killed: everything up to the end is there.
+# Killed: everything up to the end is recorded.
 status=0
 taken_before=$(taken)
 "$PROBITY" record --sched -o killed -- "$PROGRAMS/thread_states" 2 20 kill > printed 2> errors ||
@@ -100,7 +101,7 @@ cmp -s with.report without.report || fail "the report depends on TRACE.sched"
 "$PROBITY" threads --csv killed > without.threads
 grep -q running_ns without.threads && fail "states without a file"
 
-# Damaged, cut, of another recording, or a link to a device: as if it did not exist.
+# Damaged, truncated, of another recording, or a link to a device: as if the file did not exist.
 ignored() {
     "$PROBITY" threads --csv killed > ignored.threads 2> errors || fail "$1: status $?"
     cmp -s ignored.threads without.threads || fail "$1: not ignored"
@@ -134,7 +135,7 @@ mv away killed.sched
 cmp -s scanned indexed || fail "the states differ with an index: $(diff scanned indexed)"
 grep -q running_ns scanned || fail "no states in a window"
 
-# Functions: each one's parts sum to its times.
+# Functions: the parts of each one sum to its times.
 "$PROBITY" record --sched -o functions -- "$PROGRAMS/tree" > /dev/null 2> errors || true
 "$PROBITY" report --states --csv functions > report.csv || fail "report --states: status $?"
 python3 - << 'EOF' || fail "report --states: the parts do not sum to the whole"
@@ -190,7 +191,8 @@ grep -q 'the kernel dropped [1-9][0-9]* scheduler records' errors ||
     fail "lost: $(cat errors)"
 "$PROBITY" threads --json lost/trace > lost.json 2> /dev/null || fail "lost: threads"
 jq -e '[.traces[].states.lost] | max > 0' lost.json > /dev/null || fail "lost: not counted"
-# On a busy machine even the records of a thread's creation may be lost: then it has no states.
+# On a busy machine, even the records of a thread's creation may be lost: then the thread has no
+# states.
 jq -e '[.processes[].threads[] | select(.unknown_ns != null) | (.running_ns + .waiting_ns +
        .blocked_ns + .unknown_ns - .lifetime_ns) | fabs] | all(. < 5)' lost.json > /dev/null ||
     fail "lost: parts do not sum"
@@ -198,7 +200,7 @@ jq -e '[.processes[].threads[].unknown_ns] | length > 0 and (max > 0 or all(. ==
     lost.json > /dev/null || fail "lost: nothing is unknown"
 
 # A budget that the scheduler's records exceed: they are off most of the time, in which states are
-# unknown, and `record` says so. Everything else is as usual. Not with a sanitizer, with which
+# unknown, and `record` reports that. Everything else is as usual. Not with a sanitizer, with which
 # libprobity-calls cannot be loaded into another program.
 hold_budget() {
     "$CC" -D_GNU_SOURCE -O1 -g -pthread -o ping "$SOURCE/tests/calls/ping.c"
@@ -275,7 +277,7 @@ expect "record killed: program" 0 "$ended"
 expect "record killed: files" orphan/trace "$(find orphan -type f)"
 "$PROBITY" check orphan/trace > /dev/null || fail "record killed: the trace is damaged"
 
-# Not permitted: `record` says so, and everything else is as without --sched.
+# Not permitted: `record` reports that, and everything else is as without --sched.
 status=0
 "$PROGRAMS/deny_perf" "$PROBITY" record --sched -o denied -- "$PROGRAMS/ends" return 1 10 \
     > /dev/null 2> errors || status=$?

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * special.c: mutexes of all kinds, cancellation and timeouts. The calls behave as without the
- * library, or the program fails; tests/calls/calls_locks.sh checks how they appear in the trace.
+ * special.c: mutexes of all kinds, cancellation and timeouts. If the calls do not behave as without
+ * the library, the program fails; tests/calls/calls_locks.sh checks how they appear in the trace.
  * Prints "NAME ADDRESS" of each object.
  */
 #include <errno.h>
@@ -103,7 +103,7 @@ static void kinds(void)
     CHECK(pthread_mutex_unlock(&inheriting) == 0);
 }
 
-/* The child sees the parent hold the mutex, and waits until the timeout. */
+/* The child finds the mutex held by the parent, and waits until the timeout. */
 static void between_processes(void)
 {
     pthread_mutex_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -179,7 +179,7 @@ static void *wait_for_semaphore(void *unused)
     return unused;
 }
 
-/* The cancellation is pending when it calls sem_wait(), which acts on it though it need not
+/* The cancellation is pending when it calls sem_wait(), which acts on it although it need not
  * wait. */
 static void *take_when_cancelled(void *unused)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Thread states in `path`, `waits` and `tree`: each part of a path is running, waiting for a CPU
-# or blocked, and the parts sum to it; the path moves to the thread that woke another, although
+# Thread states in `path`, `waits` and `tree`: each part of a path is running, waiting for a CPU or
+# blocked, and the parts sum to it; the path moves to the thread that woke another one, although
 # nothing else about their pipe is recorded; damaged and missing states.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
@@ -35,7 +35,7 @@ parts_sum='all(sum(p["ns"] for p in s["parts"]) == s["ns"] and
     for s in a["spans"])'
 split_sums='all(s["running_ns"] + s["waiting_ns"] + s["blocked_ns"] + s["unknown_ns"] == s["ns"]
     for s in a["spans"])'
-# Time of a part by thread (index of the printed ids), function and state.
+# Returns the time of a part by thread (index of the printed ids), function and state.
 time_of='lambda who, function, state: sum(p["ns"] for p in a["spans"][0]["parts"]
     if p["tid"] == rows[0][who] and p["function"] == function and p["state"] == state)'
 
@@ -164,7 +164,7 @@ status=0
 "$PROBITY" tree --states --folded plain > output 2> errors || status=$?
 expect "tree: folded" 2 "$status"
 
-# Without the file: as without --sched.
+# Without the file: the same as without --sched.
 mv calls.sched away
 tool "waits without" waits --csv calls
 head -n 1 output | grep -q running_ns && fail "waits: states without a file"
@@ -175,7 +175,7 @@ holds "without" "$parts_sum" '"running_ns" not in a["spans"][0]' \
     'not {p["state"] for p in a["spans"][0]["parts"]} & {"runnable", "blocked"}'
 mv away plain.sched
 
-# Whichever part of the states is left, the parts still add up.
+# Whichever part of the states remains, the parts still add up.
 mkdir lost
 # shellcheck disable=SC2016
 "$PROBITY" record --sched --sched-ring 4 -o "$WORK/lost/trace" -- sh -c '

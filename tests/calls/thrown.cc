@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// thrown.cc: exceptions that leave std::call_once(), whose function then runs again; and C++'s own
-// locks and threads, which use pthreads.
+// thrown.cc: exceptions that leave std::call_once(), whose function then runs again; and the locks
+// and threads of C++, which use pthreads.
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * watched.c: functions with macros that call libc: 1,000 reads, a read of nothing that fails, a
- * sleep of 60 ms, and a child of fork(), which also calls them.
+ * sleep of 60 ms, and a forked child, which also calls them.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Malicious inputs. Fuzzes all targets (tests/fuzz) until all runs of this part together have made
 # FUZZ_TOTAL executions, or this run has taken FUZZ_SECONDS; the target with the cheapest executions
-# runs in FUZZ_JOBS (1) concurrent processes. Then every command on golden traces, truncated at
-# every byte and with every bit flipped; and crafted traces, with limits on time and memory. If
-# interrupted, it resumes: corpora and counts stay in the state directory, findings in its directory
-# `found`.
+# runs in FUZZ_JOBS (1) concurrent processes. Then runs every command on golden traces, truncated at
+# every byte and with every bit flipped, and on crafted traces, with limits on time and memory. If
+# interrupted, it resumes: corpora and counts are kept in the state directory, findings in its
+# directory `found`.
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/fuzz/seeds.bash
 . "$SOURCE/tests/fuzz/seeds.bash"
@@ -47,9 +47,9 @@ executions() {
     echo "$total"
 }
 
-# Adds new inputs to the corpus, and the executions to their number. $1 target, $2 kind of build, $3
-# seconds, $4 corpus; the rest: options, and directories of seeds. JOB: number of a concurrent
-# process.
+# Adds new inputs to the corpus, and the number of executions to their total. $1 target, $2 kind of
+# build, $3 seconds, $4 corpus; the rest: options, and directories of seeds. JOB: number of a
+# concurrent process.
 fuzz() {
     local target=$1 kind=$2 seconds=$3 corpus=$4 log=$STATE/$1.$2${JOB:-}.log status=0 number
     shift 4
@@ -78,7 +78,7 @@ fuzz_side_by_side() {
     [ -z "$(ls "$STATE/found")" ] || fail "see $STATE/found"
 }
 
-# Most of a round goes to the target and driver with the most executions, on small traces, which
+# Most of a round is spent on the target and driver with the most executions, on small traces, which
 # find as much in a third of the time. Counts are written at the end of each step.
 fuzz_round() {
     local share=$((budget / 20 + 1)) length

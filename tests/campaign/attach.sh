@@ -3,11 +3,12 @@
 # threads run them. After every tenth cycle, and at the end, all code in memory is compared with
 # what it was; the program checks its own results.
 #
-# A cycle is a chain of hand-overs between the tool and two threads of the program. If all 16 busy
-# threads came before each of them, nearly all of its time would be waiting. So these are of the
-# class SCHED_IDLE, which leaves them all time that the chain does not use, and three programs, or
-# 3 x PROGRAMS_EACH, run at the same time. In every second batch of AT_ONCE cycles the program has a
-# control page, so that its own thread takes the requests; in the others a busy thread does.
+# In a cycle, the tool and two threads of the program wait for each other in turn. If they also had
+# to wait for all 16 busy threads each time, waiting would take nearly the whole cycle. So the busy
+# threads run with SCHED_IDLE, which gives them only the time that the cycle does not use, and three
+# programs, or 3 x PROGRAMS_EACH, run at the same time. In every second batch of AT_ONCE cycles the
+# program has a control page, so that its own thread handles the requests; in the others a busy
+# thread does.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: entries are replaced on x86-64 only"; exit 77; }
@@ -30,8 +31,8 @@ clang -O2 -g -fpatchable-function-entry=5 -o patchable_clang "$SOURCE/tests/func
 clang -O2 -g -fxray-instrument -fxray-instruction-threshold=1 -o xray \
     "$SOURCE/tests/functions/attached.c" second.c "${libraries[@]}"
 
-# Prints the code of the process in one line. The checker is started once, since that takes longer
-# than the rest of a cycle.
+# Prints the code of the process on one line. The checker is started once, since starting it takes
+# longer than the rest of a cycle.
 code() {
     local line
     echo "$1" >&"${checker[1]}"
@@ -39,8 +40,8 @@ code() {
     echo "$line"
 }
 
-# Every tenth recording has each call; the others only count calls, so that little is written. $1
-# process, $2 number of the cycle
+# Every tenth recording contains each call; the others only count calls, so that little is written.
+# $1 process, $2 number of the cycle
 cycle() {
     local options=(--functions --function=middle --exclude=leaf --file=second.c) how=--profile
     [ $(($2 % 10)) != 5 ] || how=--mode=drop
@@ -60,7 +61,7 @@ cycles() {
     export PROBITY_SPOOL_DIR=$SPOOL/$1.$4
     rm -rf "$1.$4" && mkdir -p "$1.$4" "$PROBITY_SPOOL_DIR" && cd "$1.$4" || return 1
     mkfifo go
-    # Before the gate is opened, which it would keep open.
+    # Before the gate is opened: the program would keep it open.
     coproc checker { exec python3 "$SOURCE/tests/functions/text_of.py" -; }
     PROBITY_CONTROL=$3 "../$1" "$THREADS" low < go > out &
     job=$!

@@ -1,5 +1,5 @@
 # Shared by the parts of the campaign. Sourced; tools/campaign.sh sets STATE (a directory that
-# outlives the run), PART, and what tools/test.sh gives to scripts.
+# outlives the run), PART, and the variables that tools/test.sh sets for scripts.
 # shellcheck source=tests/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/../common.bash"
 : > "$STATE/rows"
@@ -21,7 +21,7 @@ step() {
     return 1
 }
 
-# Adds $2 to the number $1, which outlives the run; total_of prints it.
+# Adds $2 to the total $1, which outlives the run; total_of prints it.
 count() {
     echo "$(($(total_of "$1") + $2))" > "$STATE/$1.count.new"
     mv "$STATE/$1.count.new" "$STATE/$1.count"
@@ -31,7 +31,7 @@ total_of() {
     cat "$STATE/$1.count" 2> /dev/null || echo 0
 }
 
-# A row for the table in doc/reliability.md. $1 description, $2 target, $3 result
+# Prints a row for the table in doc/reliability.md. $1 description, $2 target, $3 result
 row() {
     printf '%s\t%s\t%s\n' "$1" "$2" "$3" >> "$STATE/rows"
     printf '  %s: %s (target: %s)\n' "$1" "$3" "$2"

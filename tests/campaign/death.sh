@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Death after each instruction, at each system call, and 100,000 times at a random moment.
 #
-#   KILLS   number of random kills, in batches of 2,500, whose numbers are their seeds
+#   KILLS   number of random kills, in batches of 2,500 that use their numbers as seeds
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/death/death.bash
@@ -13,7 +13,7 @@ batches=$((${KILLS:-100000} / BATCH))
 for batch in $(seq "$batches"); do
     step "random_$batch" death random "$BATCH" "$batch" "$PROBITY" || true
 done
-# A simulated crash, and a real kill, after each instruction; on long paths only after some.
+# A simulated crash, and a real kill, after each instruction; on long paths only after some of them.
 for path in $short_paths $middle_paths $long_paths $longest_paths; do
     step "look_$path" death steps look "$path" 1 1 || true
 done

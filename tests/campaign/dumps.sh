@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # KILLS (2000) SIGKILLs at random instants while dumps are written one after the other, and dumps on
-# a disk that becomes full: a file with its final name is complete, the ring survives, and no record
-# of a window is missing.
+# a disk that becomes full: a file with its final name is complete, the ring is still usable, and no
+# record of a window is missing.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 KILLS=${KILLS:-2000}
@@ -9,8 +9,8 @@ AT_ONCE=${AT_ONCE:-50}
 stalls=$PROGRAMS/stalls
 
 # Each thread counts its hits from a different multiple of 524288. Prints errors: a thread's hits
-# that do not follow each other, or that end before its count. A thread that did not run in a dump's
-# window is not in the dump. $1 trace, $2 line "at ..." of the program
+# are not consecutive, or end before its count. A thread that did not run in a dump's window is not
+# in the dump. $1 trace, $2 line "at ..." of the program
 missing_in() {
     "$PROBITY" csv --columns thread,probe "$1" > hits 2> said || cat said
     awk -F, -v counts="${2#at }" -v name="$1" '$2 !~ /^[0-9]+$/ || $2 >= 7864320 { next }
@@ -22,8 +22,8 @@ missing_in() {
                 print name ": thread " i - 1 ": " most[i - 1] + 0 " of " wanted[i] }' hits
 }
 
-# Each dump, and what is recovered from the ring. Prints errors. The n-th line "at" has the counts
-# before the n-th request; its dump may contain later hits, too.
+# Checks each dump, and what is recovered from the ring. Prints errors. The n-th line "at" has the
+# counts before the n-th request; its dump may contain later hits, too.
 judge() {
     local number asked
     find . -name '.*.tmp'
@@ -31,7 +31,7 @@ judge() {
     asked=$(grep -c '^at [0-9 ]*$' out)
     find . -name 'trace-*.probity' > dumps
     "$PROBITY" check trace*.probity > said 2>&1 || grep -v ': ok' said
-    # Only the last two: the others differ only in their number.
+    # Only the last two are checked: the others differ only in their number.
     for number in $(sed -n 's/.*trace-\([0-9]*\).probity/\1/p' dumps | sort -n | tail -n 2); do
         [ "$number" -gt "$asked" ] ||
             missing_in "trace-$number.probity" "$(grep '^at' out | sed -n "${number}p")"

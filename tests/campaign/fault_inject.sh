@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Every system call and every allocation of traced programs and of the tool fails, once and from
-# then on; four kinds of full disks; paths and machines that change during recording.
+# Makes every system call and every allocation of traced programs and of the tool fail, once and
+# from then on; four kinds of full disks; paths and machines that change during recording.
 #
-#   STRIDE        step between the calls to try (default 1: all)
+#   STRIDE        distance between the calls to try (default 1: all)
 #   ALLOCATIONS   how many allocations of a command to try, evenly spread (default 60)
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/faults/fault_inject.bash"
 . "$SOURCE/tests/faults/filesystem_cases.bash"
 STRIDE=${STRIDE:-1}
 
-# A step that adds the failures that it injects to a total, and is complete only if it found no
-# error. $1 step, $2 name of the total, the rest: the sweep
+# Runs a step that adds its injected failures to a total, and is complete only if it found no error.
+# $1 step, $2 name of the total, the rest: the sweep
 sweep() {
     local name=$1 total=$2
     shift 2

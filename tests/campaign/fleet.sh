@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# KILLS (500) kills of `probity ship` and a quarter as many of the ClickHouse server; a shard of two
-# that is away for OUTAGE (60) seconds; senders on two replicas, one of which lags; senders that are
-# stopped before each EVERYth (1) of their network calls until others have taken over; full disks.
-# Each row arrives once.
+# KILLS (500) kills of `probity ship` and a quarter as many of the ClickHouse server; one of two
+# shards is unavailable for OUTAGE (60) seconds; senders on two replicas, one of which lags; senders
+# that are stopped before each EVERYth (1) of their network calls until others have taken over; full
+# disks. Each row must arrive once.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 none_missing="0 lost, 0 duplicated"

@@ -2,8 +2,8 @@
 # Applies each mutant in tests/mutation/*.mutants to a copy of the sources, and shows that the suite
 # fails: first the tests that the mutant names, then, with REST=1 (the default), all others of the
 # gcc variant, fastest first. A test that also fails without the mutant does not count. Mutants run
-# again if the product or they themselves have changed; if tests have changed, those that survived
-# do. ONLY: a regular expression for mutants.
+# again if the product or the mutants have changed; if tests have changed, only those that survived
+# run again. ONLY: a regular expression for mutants.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/mutation/mutation.bash"
 tree=$STATE/tree
@@ -21,7 +21,7 @@ prepare() {
     touch "$STATE/stamp"
 }
 
-# Discards results that belong to another state of the sources.
+# Discards results for another state of the sources.
 prepare_again() {
     local product tests
     product=$(cd "$SOURCE" && find Makefile examples include src view -type f -print0 | sort -z |
@@ -99,7 +99,7 @@ all_tests() {
     done
 }
 
-# Prints the tests to run on a mutant, in order. $1 the tests that it names
+# Prints the tests to run on a mutant, in order. $1 the tests that the mutant names
 tests_for() {
     local test
     tr ' ' '\n' <<< "$1"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Races: models checked in all states and with injected faults; helgrind, DRD and memcheck; the
+# Races: checks models in all states and with injected faults; helgrind, DRD and memcheck; the
 # thread sanitizer on all tests that support it; AArch64's weaker memory order under qemu.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/model/model.bash"
@@ -10,7 +10,7 @@ MODEL_MIB=9000
 # Under valgrind, programs run many times slower, perhaps on a busy machine.
 RACES_SECONDS=600
 
-# Steps run in a shell that has the functions sourced here.
+# Steps run in a shell with the functions that are sourced here.
 model_in_step() {
     failures=0
     model "$@"
@@ -153,7 +153,7 @@ command_in_step() {
 runs=0 clean=0
 for unit in "$SOURCE"/tests/unit/test_*.c; do
     unit=$(basename "$unit" .c)
-    # Under memcheck, its single steps could take arbitrarily long.
+    # Under memcheck, single steps could take arbitrarily long.
     [ "$unit" != test_live ] || continue
     runs=$((runs + 1))
     step "memcheck-$unit" unit_in_step "$unit" && clean=$((clean + 1))

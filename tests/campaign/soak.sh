@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The web server under load for SECONDS_EACH (3600) in each mode, with PAUSE_MS (4) between requests
 # on each of 16 connections: its resource usage stays constant, every request is answered, and every
-# stage is recorded. Then it is started, terminated and killed under load CYCLES (20) times.
+# stage is recorded. Then it is started, and terminated or killed under load, CYCLES (20) times.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/runtime/soak.bash"
 seconds=${SECONDS_EACH:-3600}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Threads and processes: the same as tests/runtime/stress_threads.sh, thousands of times.
+# Threads and processes: repeats tests/runtime/stress_threads.sh thousands of times.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/runtime/stress_threads.bash
@@ -56,7 +56,7 @@ step handlers_shared whole handlers handlers.shared 200 || true
 step thread_exit_in_scope whole thread_exit_in_scope 1000 || true
 step libcs whole libcs all || true
 
-# $1 name of a step, or a prefix of several; $2 description; $3 how much was done
+# $1 name of a step, or a prefix of several; $2 description; $3 number of repetitions
 found() {
     local faults amount=$3
     faults=$(grep -h FAILED "$STATE/$1"*.running 2> /dev/null | wc -l)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# All tests, in all variants and without tests/shortened: what `make test` leaves out of a variant,
-# or repeats less often, runs here. A step for each variant and subject, so that a run can be
-# resumed. races.sh has the thread sanitizer. VARIANTS, SUBJECTS: only these, without the style
+# Runs all tests in all variants and without tests/shortened, including what `make test` leaves out
+# of a variant or repeats less often. Each variant and subject is a step, so that a run can be
+# resumed. The thread sanitizer is in races.sh. VARIANTS, SUBJECTS: only these, without the style
 # checks, Windows and AArch64.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
@@ -18,7 +18,7 @@ aarch64_in_step() {
     (cd "$SOURCE" && TIER=aarch64 BUILD=$BUILD tools/test.sh)
 }
 
-# A failed step is printed, and runs again in the next run of this part.
+# Prints a failed step, which runs again in the next run of this part.
 for variant in "${variants[@]}"; do
     for subject in unit "${subjects[@]}"; do
         step "${variant}_$subject" tests_in_step "^$variant/$subject/" || true

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # PLANTED (10000) waits with known holders on mutexes, conditions, read-write locks and semaphores,
-# recorded by typed probes, by --calls locks, and with thread states; the critical paths of
-# REQUESTS (1000) requests of the web server under load; what threads ran and waited for, against
+# recorded by typed probes, by --calls locks, and with thread states; the critical paths of REQUESTS
+# (1000) requests of the web server under load; the times that threads ran and waited, compared with
 # /proc.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
@@ -109,7 +109,7 @@ step sched judge_calls sched --sched || true
 step paths judge_paths || true
 step states judge_states || true
 
-# $1 step, $2 how the waits were recorded. A step with a wrong cause has failed.
+# $1 step, $2 how the waits were recorded. A step with a wrong cause fails.
 row_of_planted() {
     [ -e "$STATE/$1.out" ] || return 0
     row "Planted waits, $2: right, unknown, wrong" "≥ 99.9 %, 0 wrong" \

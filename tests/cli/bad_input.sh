@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../common.bash"
 
 # $1 description, $2 word in the first line on stderr; then the tool's arguments. Expects one line
-# and the right exit status; a usage error may point to the help in a second line.
+# and the right exit status; after a usage error, a second line may refer to the help.
 refused() {
     local what=$1 word=$2 status=0 lines
     shift 2
@@ -72,15 +72,15 @@ status=0
 [ "$status" -gt 0 ] && [ "$status" -lt 4 ] || fail "stdout full: status $status"
 expect "stdout full: lines" 1 "$(wc -l < errors)"
 
-# Expects the hits in $1 to be hits of whole.csv, without repeats, in time order. (Times differ by
-# nanoseconds if later clock readings are missing.)
+# Expects the hits in $1 to be hits of whole.csv, in time order and without repeats. (Times differ
+# by nanoseconds if later clock readings are missing.)
 is_part_of_whole() {
     cut -d, -f1-3 "$1" | sort > sorted.csv
     [ "$(comm -13 whole.sorted sorted.csv | wc -l)" = 0 ] && sort -c -s -t, -k6,6n -k7,7n "$1"
 }
 cut -d, -f1-3 whole.csv | sort > whole.sorted
 
-# Truncated anywhere: the output stays ordered, and the status says that it is incomplete.
+# Truncated anywhere: the output is still ordered, and the status is that of an incomplete trace.
 size=$(stat -c %s whole)
 for cut in $(seq 0 13 300) $(seq 301 $((size / 60 + 1)) "$size"); do
     [ "$cut" -lt "$size" ] || continue
@@ -94,7 +94,7 @@ for cut in $(seq 0 13 300) $(seq 301 $((size / 60 + 1)) "$size"); do
     [ "$status" -ge 1 ] && [ "$status" -le 3 ] || fail "check, cut at $cut: status $status"
 done
 
-# Any single changed byte: no hit is invented, and check notices.
+# With any single byte changed, no hit is invented, and check reports the damage.
 for place in $(seq 1 $((size / 80 + 1)) "$size"); do
     [ "$place" -lt "$size" ] || continue
     cp whole changed

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # When recording is not possible, the program prints at most one line and otherwise runs as if not
-# traced; what was recorded before stays readable.
+# traced; earlier records remain readable.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 
-# Runs "hostile go_on", which must not notice. $1 description, $2 word expected on stderr, $3 ...
+# Runs "hostile go_on", which must not be affected. $1 description, $2 word expected on stderr, $3
+# ...
 unnoticed() {
     local what=$1 word=$2 hits=$3 status=0
     shift 3
@@ -54,7 +55,8 @@ quiet "taken name"
 PROBITY_OUT=$WORK/kept PROBITY_OVERWRITE=1 "$PROGRAMS/hostile" go_on 1000 > output 2> errors || true
 expect "overwritten" 3000 "$("$PROBITY" csv kept | wc -l)"
 
-# Links and special files are neither followed nor replaced, and are called that.
+# Links and special files are neither followed nor replaced, and the message identifies them as
+# such.
 fresh
 echo kept > kept
 for name in trace.csv trace.csv.probity trace; do
@@ -72,7 +74,8 @@ done
 expect "the target of links" kept "$(cat kept)"
 nothing_made "links"
 
-# Spool directories that are missing, a file, a link, open to others, or owned by another user.
+# Spool directories that do not exist, or are a file, a link, open to others, or owned by another
+# user.
 fresh
 unnoticed "spool: missing" "none/below" 20000 "${out[@]}" PROBITY_SPOOL_DIR=/dev/shm/none/below
 touch file
@@ -92,7 +95,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 nothing_made "spool's directory"
 
-# A trace is not a stream, and no file is named like one.
+# A trace cannot be a stream, and no file is named like one.
 unnoticed "standard output" "output '-': cannot be standard output" 2000 \
     env PROBITY_OUT=-
 nothing_made "standard output"
@@ -147,7 +150,7 @@ if mounts; then
         env "PROBITY_OUT=$WORK/full/trace"
     readable trace "full disk"
 
-    # The disk is full before the first byte, but the name can still be created.
+    # The disk is full before the first byte is written, but the name can still be created.
     fresh
     mkdir full
     # shellcheck disable=SC2016
@@ -166,7 +169,7 @@ if mounts; then
         env "PROBITY_OUT=$WORK/trace" "PROBITY_SPOOL_DIR=$WORK/full"
     nothing_made "small spool"
 
-    # Without a usable /dev/shm, the spool goes next to the trace.
+    # Without a usable /dev/shm, the spool is next to the trace.
     fresh
     # shellcheck disable=SC2016
     without_shm='mount -t tmpfs -o size=64k none /dev/shm && "$@"'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A command that is killed while it gives its output a name, or whose output the file system cannot
-# store. Without -f no temporary name exists at any moment; with -f the old file stays until a
+# store. Without -f no temporary name exists at any moment; with -f the old file exists until a
 # complete one replaces it, and one complete file may remain under a temporary name.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
@@ -36,7 +36,7 @@ for command in "csv" "report --json" "export --format chrome" "view"; do
     rm -f named* whole
 done
 
-# An error that close() is the first to report: the incomplete file gets no name.
+# An error that is first reported by close(): the incomplete file gets no name.
 for command in "csv" "report --json" "export --format chrome" "export --format sqlite" "view"; do
     # shellcheck disable=SC2086
     ! env LD_PRELOAD="$PROGRAMS/plugin_close_fails.so" "$PROBITY" $command -o named trace \
@@ -52,7 +52,7 @@ for command in "csv" "report --json" "export --format chrome" "export --format s
     rm -f named*
 done
 
-# A name that is taken after the command has begun.
+# A name that becomes taken after the command has begun.
 mkfifo pipe
 "$PROBITY" csv -o named - < pipe > output 2>&1 &
 exec 3> pipe

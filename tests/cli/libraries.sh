@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Libraries that only some commands need are loaded at their first use: short commands start without
-# them, and a library that is missing or lacks a function is named in a message.
+# Libraries that only some commands need are loaded on first use: short commands start without them,
+# and a message names a library that is missing or lacks a function.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 LAZY='libsqlite3[.]so|libdw[.]so|libelf[.]so'
 
-# The lazy libraries that a command loads, as a list; the dynamic linker reports them.
-# $@ the tool's arguments
+# Lists the optional libraries that a command loads, as reported by the dynamic linker. $@: the
+# tool's arguments
 loaded() {
     LD_DEBUG=files "$PROBITY" "$@" 2>&1 > output < /dev/null |
         sed -nE "s,.*calling init: .*/($LAZY)[.0-9]*$,\\1,p" | sort -u | xargs
@@ -36,7 +36,7 @@ expect "libraries of an export" "libsqlite3.so" \
     "$(loaded export --format sqlite -o database trace)"
 expect "libraries of signatures" "libdw.so libelf.so" "$(loaded report --signature trace)"
 
-# A file that is no library.
+# A file that is not a library.
 mkdir broken
 for library in libsqlite3.so.0 libdw.so.1 libelf.so.1; do
     echo "not a library" > broken/$library
@@ -49,7 +49,7 @@ misses "libelf" "libelf.so.1; install the library of elfutils" report --signatur
 rm broken/libelf.so.1
 misses "libdw" "libdw.so.1; install the library of elfutils" report --signature trace
 
-# A library without its functions.
+# A library without the required functions.
 echo 'int probity_unrelated;' > empty.c
 "$CC" -shared -fPIC -o broken/libdw.so.1 empty.c
 misses "libdw without functions" "libdw.so.1; install .*dw" report --signature trace

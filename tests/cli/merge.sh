@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `probity merge`: names, what is refused, outputs, thread states, and bundles in place of traces.
+# `probity merge`: names, rejected inputs, outputs, thread states, and bundles in place of traces.
 # variants: gcc asan
 . "$(dirname "$0")/../common.bash"
 
@@ -19,7 +19,7 @@ merges() {
     fi
 }
 
-# $1 a bundle: the names of its traces
+# Prints the names of the traces in the bundle $1
 names_in() {
     "$PROBITY" info --json "$1" | jq -r '.[].trace' | sed "s,^$1/,," | tr '\n' ' '
 }
@@ -47,7 +47,7 @@ cp third $'a\nb'
 merges 0 '' -o odd -f $'a\nb'
 expect "control characters" 'a_b ' "$(names_in odd)"
 
-# Refused; nothing is written.
+# Rejected; nothing is written.
 merges 1 'already exists' -o both third
 # A link to nothing is found before the work is done.
 ln -s nothing dangling

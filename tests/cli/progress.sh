@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Progress on a terminal: one percentage that only rises, however often a command reads its traces,
-# and that comes near the end; it is erased at the end, and not shown with --quiet. A library whose
-# clock runs a second ahead at each reading makes short work seem long.
+# and almost reaches 100; it is erased at the end, and not shown with --quiet. A library whose clock
+# advances by a second at each reading makes short work seem long.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 
@@ -20,8 +20,8 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 END
 "$CC" -shared -fPIC -o clock.so clock.c
 
-# The percentage rises at each SYNC. How many the writer makes by itself depends on the load of the
-# machine; a flush makes one.
+# The percentage rises at each SYNC. The number of those that the writer makes without a request
+# depends on the machine's load; a flush makes one.
 cat > rounds.c << 'END'
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -65,7 +65,8 @@ done
 PROBITY_OUT=values.probity PROBITY_CHUNK_RECORDS=512 ./rounds 60 values ||
     fail "rounds with values: status $?"
 
-# Runs a command on a terminal; "percents" has what it showed. $1 description, then the command
+# Runs a command on a terminal; "percents" contains the percentages that it showed. $1 description,
+# then the command
 on_terminal() {
     local what=$1 words
     shift
@@ -75,7 +76,7 @@ on_terminal() {
     tr '\r' '\n' < seen | sed -n 's/^probity [a-z]*: *\([0-9]*\) %.*/\1/p' > percents
 }
 
-# $1 description, $2 how far it gets at least, then the command
+# $1 description, $2 the percentage that it must reach, then the command
 rises() {
     local what=$1 least=$2
     shift 2

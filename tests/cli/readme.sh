@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs each command of README.md and doc/tutorial.md as it is, in order, in an empty directory, with
-# Probity installed under a prefix. The output must equal that in the document except for numbers;
-# documents.py describes how blocks are marked. Files and subcommands that any document names must
-# exist. Last, checks that errors in documents are detected.
+# Runs each command of README.md and doc/tutorial.md unchanged, in order, in an empty directory,
+# with Probity installed under a prefix. The output must equal that in the document except for
+# numbers; documents.py describes how blocks are marked. Files and subcommands that any document
+# names must exist. Last, checks that errors in documents are detected.
 . "$(dirname "$0")/../common.bash"
 
 prefix=$WORK/prefix

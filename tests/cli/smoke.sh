@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs each command listed by `probity --help` once on a small trace, as text and, where supported,
-# with --json and --csv. Checks the status, and looks for a part of the output that is there only if
-# it is right. For `make check`; other scripts test the commands in detail.
+# with --json and --csv. Checks the status, and looks for a part of the output that only a correct
+# output has. For `make check`; other scripts test the commands in detail.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 
-# The commands run so far; at the end, --help must list no other.
+# The commands run so far; at the end, --help must list no others.
 tried=' '
 
 # $1 expected status, $2 extended regular expression for a line of the output, then the command
@@ -58,7 +58,7 @@ all_forms timeline '^tree ' '"threads": \[' '' scopes
 all_forms overhead '^wall ' '"wall": ' '^' -n 1 -- "$BUILD/examples/hello"
 runs 0 '<title>' view -o - scopes
 
-# What allocated memory, by hits in these roles. Sanitized programs have their own allocator.
+# The hits in these roles show what allocated memory. Sanitized programs have their own allocator.
 if [ -z "${SANITIZE:-}" ]; then
     runs 0 '' record -o heap --calls memory -- "$PROGRAMS/heap.shared" 10
     all_forms memory '^ .* main > load > add > copy > malloc' '"call": "malloc"' 'copy > malloc' \
@@ -92,7 +92,7 @@ runs 0 '' runs init
 runs 0 '' runs add --label before scopes
 all_forms runs '@before|before' '"label": "before"' 'before' list
 
-# Without a server; tests/fleet/fleet.sh has one.
+# Without a server: tests/fleet/fleet.sh has one.
 runs 0 'CREATE TABLE IF NOT EXISTS probity_calls' ship --print-schema
 runs 1 '' ship --to http://127.0.0.1:1/probity --retry 0 scopes
 runs 1 '' fleet --from-fleet http://127.0.0.1:1/probity
@@ -115,7 +115,7 @@ ends_live() {
     rm go
 }
 
-# The header of the spool counts a drainer's passes.
+# The header of the spool has the number of a drainer's passes.
 is_draining() {
     [ "$(od -An -t u4 -j 552 -N 4 "$SPOOL"/*.0 | tr -d ' ')" -gt 0 ]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity spools` lists, recovers and removes what killed programs leave, and nothing else; the
-# spools of dead programs do not fill up memory (PROBITY_SPOOL_TOTAL).
+# `probity spools` lists, recovers and removes the files that killed programs leave, and no others;
+# the spools of dead programs do not fill up memory (PROBITY_SPOOL_TOTAL).
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 
@@ -61,8 +61,8 @@ spools "all, but one directory" 2 --all
 
 # ---- Recovering and removing ----
 
-# A file with the inode number of a lost trace would be taken for it: while they are open, no other
-# file gets their numbers.
+# A file with the inode number of a lost trace would be mistaken for it: while the traces are open,
+# no other file gets their numbers.
 leave_killed gone.probity 7
 exec 4< gone.probity
 rm gone.probity
@@ -190,7 +190,8 @@ grep -q 'PROBITY_SPOOL_TOTAL=1M: invalid or out of range' errors ||
     fail "not a number: $(cat errors)"
 fresh
 
-# A container with the usual 64 MiB of shared memory, which each program's whole spool would fill.
+# A container with the usual 64 MiB of shared memory, which a single program's full spool would
+# fill.
 in_container() {
     mount -t tmpfs -o size=64m tmpfs /dev/shm
     unset PROBITY_SPOOL_DIR
@@ -225,7 +226,7 @@ in_container() {
     expect "container: no message about the next one" "" "$(cat errors)"
     spools "container: the next" 0 --recover
 
-    # Spools of other users: only root, and only with --trust.
+    # Spools of other users: only as root, and only with --trust.
     local theirs=/dev/shm/probity-65534
     mkdir -m 700 theirs $theirs
     crafted trace theirs/t.probity --killed --session $SESSION
@@ -240,7 +241,7 @@ in_container() {
         grep -q 'belongs to another user' errors || fail "theirs, $action: $(cat errors)"
         [ -e $theirs/$SESSION.0 ] || fail "theirs, $action: it was removed"
     done
-    # Another user's spool, with a link to my trace in place of theirs.
+    # Another user's spool, with a link to my trace in place of that user's.
     crafted trace mine.probity --killed --session $SESSION
     cp -p mine.probity before
     mv theirs/t.probity theirs/away

@@ -54,7 +54,7 @@ mkfifo pipe
 gives "record to a pipe" 1 "not a regular file" record -f -o pipe "$HELLO"
 [ -p pipe ] || fail "record replaced a pipe"
 gives "directory of record" 1 "'none'" record -o none/trace "$HELLO"
-# An output that cannot be completed is removed, and the file that it would replace is kept.
+# An output that cannot be completed is removed; the file that it would have replaced is kept.
 echo old > kept
 for command in csv log report tree threads blocks list "export --format chrome"; do
     status=0
@@ -100,7 +100,7 @@ expect "script: traces" 2 "$(find . -name '*.probity' | wc -l)"
 no_leftovers "script"
 same_hits "script" ends.*.probity
 
-# A trace given by several names counts once, in every command that takes several traces.
+# In every command that takes several traces, a trace given under several names counts once.
 fresh
 PROBITY_OUT=$WORK/once.probity "$HELLO"
 ln -s once.probity symbolic.probity
@@ -116,7 +116,7 @@ done
 "$PROBITY" csv symbolic.probity "$WORK/missing" hard.probity > twice 2> errors &&
     fail "a missing trace among repeated ones was ignored"
 grep -q missing errors || fail "a missing trace: $(cat errors)"
-# A copy, too; of an incomplete copy and the whole trace, the latter counts.
+# A copy, too; of an incomplete copy and the complete trace, the latter counts.
 head -c -200 once.probity > part.probity
 for command in csv report threads tree list blocks timeline info; do
     "$PROBITY" $command once.probity > once
@@ -133,7 +133,8 @@ for command in csv report threads tree list blocks timeline info; do
         "$(grep -v 'no function calls' errors)"
 done
 
-# Not copies: overlapping dumps of a recording, other recordings of the process, and its children's.
+# Not copies: overlapping dumps of a recording, other recordings of the process, and those of its
+# children.
 cat > several.c << 'END'
 #include <probity.h>
 #include <stdlib.h>
@@ -171,12 +172,12 @@ PROBITY_RING=10s PROBITY_DUMP="$WORK/dump-%i.probity" PROBITY_OUT="$WORK/several
 expect "several recordings: warnings" "" "$(cat errors)"
 expect "several recordings" 5 "$(jq length info.json)"
 
-# A thread that has only a name has recorded nothing: info counts the threads that `threads` shows.
+# A thread with only a name has recorded nothing: info counts the threads that `threads` shows.
 PROBITY_OUT=$WORK/blocks.probity "$PROGRAMS/blocks" > output
 expect "threads" "4 4" "$("$PROBITY" info --json blocks.probity | jq '.[0].counts.threads') $(
     "$PROBITY" threads --json blocks.probity | jq '[.processes[].threads | length] | add')"
 
-# A finished CSV, and the files that a later run leaves next to it. LD_LIBRARY_PATH is needed
+# A complete CSV, and the files that a later run leaves next to it. LD_LIBRARY_PATH is needed
 # because a sanitizer's dlopen() ignores the program's RUNPATH.
 fresh
 LD_LIBRARY_PATH=$BUILD/lib PROBITY_OUT=$WORK/run.csv "$HELLO"
@@ -185,7 +186,7 @@ gives "finished CSV is not a trace" 1 "is a finished CSV" info run.csv
 PROBITY_OUT=$WORK/run.csv "$PROGRAMS/ends" kill 2 3000 > expected 2> errors || true
 gives "CSV with a sibling" 1 ".csv.probity' exists as well" recover run.csv
 
-# The status is the program's own, so only the message reports the incomplete trace.
+# The status is the program's, so only the message reports the incomplete trace.
 fresh
 PROBITY_SPOOL_RECORDS=65536 PROBITY_CHUNK_RECORDS=1024 "$PROBITY" record -o failed \
     prlimit --fsize=3000000 "$PROGRAMS/hostile" go_on 4000000 > output 2> errors || true
@@ -193,8 +194,8 @@ grep -q "'.*failed' is incomplete" errors || fail "record: expected a message: $
 gives "record of what failed" 3 "recording stopped" info failed
 no_leftovers "record of what failed"
 
-# A trace that could not be completed is never reported as complete, and has every record that it
-# claims to have.
+# A trace that could not be completed is never reported as complete, and contains every record that
+# its facts count.
 incomplete() {
     local command
     for command in info check csv; do

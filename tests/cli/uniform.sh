@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Options that several commands share mean the same in each: ranges, threads, limits, colors, quiet,
-# standard input, suggestions for misspelled words, and what is said if there is nothing to show.
+# standard input, suggestions for misspelled words, and the message if there is nothing to show.
 # Each command that reads traces takes part; a new one must be added here.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
@@ -10,7 +10,7 @@ PROBITY_OUT=$WORK/hits "$PROGRAMS/typed" 300 > output
 PROBITY_OUT=$WORK/calls "$PROGRAMS/tree" > output
 PROBITY_OUT=$WORK/planted "$PROGRAMS/planted" 20 > output
 PROBITY_OUT=$WORK/listed "$PROGRAMS/listed" > output
-# Sanitized programs are not recorded with --calls: then `memory` has nothing to show.
+# Sanitized programs are not recorded with --calls, so `memory` has nothing to show.
 if [ "${VARIANT:-gcc}" = asan ]; then
     cp hits heap
 else
@@ -20,7 +20,7 @@ fi
 read -r function < function
 probe=$("$PROBITY" blocks --json hits | jq -r '.blocks[0].from')
 
-# Lines "COMMAND ARGUMENTS | TRACE": every command that answers from the events of traces.
+# Prints lines "COMMAND ARGUMENTS | TRACE": every command that reports on the events of traces.
 cat > answers << END
 report | scopes
 report --json | scopes
@@ -67,7 +67,7 @@ while read -r command; do
 done < commands
 [ "$(wc -l < commands)" -gt 30 ] || fail "too few commands: $(xargs < commands)"
 
-# The table in probity(1) is true: rows "COMMAND yes no yes yes" for the columns of its head.
+# The table in probity(1) is right: rows "COMMAND yes no yes yes" for the columns of its head.
 sed -n 's/^\.It Cm \([a-z]*\) Ta \(.*\)/\1 \2/p' "$SOURCE/man/probity.1" | sed 's/ Ta / /g' > table
 read -r -a columns < <(sed -n 's/^\.It Em command Ta //p' "$SOURCE/man/probity.1" |
     sed 's/ Ta Em / /g; s/^Em //; s/--//g')
@@ -94,7 +94,8 @@ while read -r line; do
     command=${line%% *}
     answer "$line" 0 "$trace"
     cp output whole
-    # Ranges: forms that include everything change nothing, and one that excludes all is accepted.
+    # Ranges: forms that include everything change nothing, and a range that excludes everything is
+    # accepted.
     if [ "$command" != view ]; then # its data include the range
         answer "$line" 0 --since 2001-01-01 --until '2099-12-31 23:59' "$trace"
         # A log and a timeline show the range, and may show less or more of calls that have not
@@ -126,7 +127,8 @@ while read -r line; do
     grep -q "invalid --since 'yesterday'" errors || fail "$line: $(cat errors)"
     answer "$line" 2 --sicne 1 "$trace"
     grep -q "did you mean '--since'?" errors || fail "$line: $(cat errors)"
-    # Quiet: a truncated trace has the same status, without a message, unless it lacks the function.
+    # Quiet: a truncated trace causes the same status, without a message, unless it lacks the
+    # function.
     head -c $(($(stat -c %s "$trace") * 3 / 4)) "$trace" > part
     status=0
     # shellcheck disable=SC2086
@@ -148,7 +150,7 @@ while read -r line; do
     fi
 done < answers
 
-# Waits and paths: those of some threads add up to those of all; their causes are still known.
+# Waits and paths: those of some threads sum to those of all; their causes are still found.
 "$PROBITY" waits --json --by thread planted > waits
 jq -e '.rows | length > 1 and ([.[] | select((.held_by // []) | length > 0)] | length > 0)' waits \
     > output || fail "no waits of several threads with holders"
@@ -212,7 +214,7 @@ limits '[.. | objects | select(has("self_ns") and has("name"))]' tree calls
 "$PROBITY" waits --json --top 1 planted | cmp - <("$PROBITY" waits --json -n 1 planted) ||
     fail "waits: --top is not --limit"
 
-# Paths and cases: how many are shown is a limit, too, whose older name is --slowest.
+# The maximum number of paths and cases is a limit, too; its older name is --slowest.
 for command in "path hits" "why --function want planted"; do
     # shellcheck disable=SC2086
     for count in 1 3; do
@@ -231,7 +233,7 @@ done
 expect "path --csv -n 2: spans" "1 2" "$(tail -n +2 rows.csv | cut -d , -f 1 | uniq | xargs)"
 expect "path -n 2, text" 2 "$("$PROBITY" path -n 2 hits | grep -c '^request ')"
 
-# Lines of a log and of CSV end at the limit, which is reported only if there are more.
+# A log and CSV end at the limit, which is reported only if there are more lines.
 for line in "log | scopes" "log --by-thread | scopes" "log --min-duration 1us | calls" \
             "log --probes | hits" "csv | hits" "csv --header | hits"; do
     trace=${line##*| }
@@ -256,7 +258,7 @@ for line in "log | scopes" "log --by-thread | scopes" "log --min-duration 1us | 
     answer "$line" 2 --limit -1 "$trace"
 done
 
-# Functions: the events in calls to some functions are those in the tree below them.
+# Functions: the events in calls of some functions are those in the tree below them.
 "$PROBITY" report --json calls | jq -r '.functions[].name' > names
 [ "$(wc -l < names)" -gt 3 ] || fail "too few functions: $(xargs < names)"
 while read -r name; do
@@ -301,7 +303,7 @@ python3 -c 'import csv, sys
 print(sum(int(row["calls"]) for row in csv.DictReader(open("rows.csv"))))' > sum
 expect "blocks --function, CSV" $(($(wc -l < some.csv) - 1)) "$(cat sum)"
 
-# Waits in calls of a function: those of its callees, too, and their causes are still known.
+# Waits in calls of a function include those in its callees, and their causes are still found.
 answer "waits --json | planted" 0 planted
 cp output whole
 answer "waits --json --function want | planted" 0 planted
@@ -314,7 +316,7 @@ expect "waits in fill, which only holds" 0 "$(jq '.rows | length' output)"
 "$PROBITY" waits --csv planted | cmp - rows.csv || fail "waits --csv --function want"
 
 # The same with calls to the C library, which are functions, too: all waits of the handling thread
-# are in "handle", and those of its callees are the rows by function.
+# are in "handle", and those of its callees are in the rows by function.
 waits_of_calls() {
     local pair
     "$PROBITY" record -o causes --calls locks,sleep,io -- "$PROGRAMS/slow_causes.shared" \
@@ -329,8 +331,8 @@ waits_of_calls() {
     done
 }
 
-# Allocations in calls of a function are those on the paths through it, whoever frees them; those of
-# the threads add up.
+# Allocations in calls of a function are those on the paths through it, whichever thread frees them;
+# those of the threads sum to the total.
 memory_of_calls() {
     local name tid
     "$PROBITY" memory --json heap > whole
@@ -355,7 +357,7 @@ if [ "${VARIANT:-gcc}" != asan ]; then
     memory_of_calls
 fi
 
-# The calls that `why` explains are of the thread; medians are of all.
+# The calls that `why` explains are those of the thread; medians are of all calls.
 "$PROBITY" why --json -n 0 --function want planted > whole
 for tid in $(jq '[.cases[].tid] | unique[]' whole); do
     answer "why --json -n 0 --function want --tid $tid | planted" 0 planted
@@ -363,7 +365,7 @@ for tid in $(jq '[.cases[].tid] | unique[]' whole); do
         fail "why --tid $tid"
 done
 
-# Probes: other hits are left out; a log includes no others. Calls are not affected.
+# Probes: other hits are left out, and a log includes none. Calls are not affected.
 expect "log --probe: hits" "probe 7" \
     "$("$PROBITY" log --probe 7 listed | grep -oE '(probe|site) .*' | xargs)"
 expect "log --probe: by name" 'loop loop loop' \
@@ -407,7 +409,7 @@ for command in "report --function $misspelled" "tree --function $misspelled" "hi
         fail "$command: $(cat errors)"
 done
 
-# A command that finds nothing of its kind says what there is, and which command shows it.
+# A command that finds nothing of its kind prints what the trace has, and which command shows it.
 nothing() {
     local word=$1
     shift

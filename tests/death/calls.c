@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.c: death at the beginning and end of each system call of a whole run, counted over all
- * threads of the process that is killed.
+ * calls.c: death at the beginning and end of each system call of a complete run, counted over all
+ * threads of the killed process.
  *
  *     death calls program STRIDE SEED          a program from its start to its end
  *     death calls csv STRIDE SEED TOOL         the same, with CSV output
@@ -80,7 +80,7 @@ static void start_recover(void)
     _exit(127);
 }
 
-/* The variety in random.c that ends by itself. */
+/* The variant in random.c that exits without being killed. */
 static void start_record(void)
 {
     setenv("PROBITY_SPOOL_RECORDS", "8192", 1);
@@ -98,8 +98,8 @@ static void start_record_killed(void)
 /* ---- The tracer ---------------------------------------------------------------------------------
  */
 
-/* Runs up to stop number `last`. Returns whether the process got there, in which case it is dead
- * now. */
+/* Runs up to stop number `last`. Returns 1 if the process reached it and was killed there, else
+ * 0. */
 static int kill_at(pid_t child, uint64_t last)
 {
     const long options =
@@ -139,7 +139,7 @@ static uint64_t judge_all(struct death_tally *tally)
     return death_verify(tally, DEATH_EXACT);
 }
 
-/* Hits in the CSV are in the order of their streams. */
+/* Verifies that the hits of each thread are in the CSV, in order and without gaps. */
 static uint64_t judge_csv_lines(struct death_tally *tally)
 {
     uint64_t next[2] = {0, 0}, faults = 0;
@@ -168,8 +168,8 @@ static uint64_t judge_csv_lines(struct death_tally *tally)
     return faults;
 }
 
-/* The result is either the CSV or a trace from which recover makes it, or neither if the process
- * died before recording. */
+/* The result is the CSV, or a trace from which recover creates it, or neither if the process died
+ * before recording. */
 static uint64_t judge_csv(struct death_tally *tally)
 {
     char command[4400];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * crash_snapshot.c: what would be left if the victim died now, without killing it. The victim is
- * stopped, and its spool and traces are copied. The copied spool gets the names that the traces
- * contain, and is verified and recovered like a dead program's. Then the victim's files are
+ * crash_snapshot.c: what a victim would leave if it died now, without killing it. The victim is
+ * stopped, and its spool and traces are copied. The copied spool is renamed to the names in the
+ * traces, and is verified and recovered like a dead program's. Then the victim's files are
  * restored.
  */
 #include <dirent.h>
@@ -137,7 +137,8 @@ uint64_t death_snapshot_verify(struct death_tally *tally)
     return faults;
 }
 
-/* ---- Saving and restoring what a death leaves --------------------------------------------------
+/* ---- Saving and restoring what a death leaves
+ * --------------------------------------------------
  */
 
 static void save_spool(const char *name)

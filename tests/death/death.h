@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * death.h: shared by the parts of the death tests. A victim makes records that a fixed script
- * prescribes, and counts each one, before and after, in memory that outlives it. Then it is killed,
- * and the verifier compares what can be read with the counts.
+ * death.h: shared by the parts of the death tests. A victim makes the records of a fixed script,
+ * and counts each one, before and after, in memory that outlives it. Then it is killed, and the
+ * verifier compares the records that can be read with the counts.
  *
  *     victim.c           the records, and victims that end early
  *     verify.c           reader, check and recover on what is left
@@ -11,7 +11,7 @@
  *     steps.c            death, a snapshot or a signal after each instruction
  *     calls.c            death at each system call
  *     random.c           death at random moments
- *     storm.c            signals from all sides, and jumps out of handlers
+ *     storm.c            signals from several sources, and jumps out of handlers
  */
 #ifndef PROBITY_TESTS_DEATH_H
 #define PROBITY_TESTS_DEATH_H
@@ -43,7 +43,7 @@ struct death_stream {
     uint64_t begun, finished;
 };
 
-/* A record abandoned by a jump out of a signal handler; it may or may not be there. */
+/* A record abandoned by a jump out of a signal handler; it may or may not be in the trace. */
 struct death_jumped {
     uint32_t thread, level;
     uint64_t index;
@@ -55,14 +55,14 @@ struct death_thread {
     uint64_t unused;
 };
 
-/* What victim and verifier share, in a file that both map. */
+/* Data that victim and verifier share, in a file that both map. */
 struct death_truth {
     struct death_thread thread[DEATH_THREADS];
     uint32_t kinds;
     uint32_t is_profile;
-    uint32_t phase; /* 1: the focus is in the tested phase; 2: it is past it */
+    uint32_t phase; /* 1: the focus is in the tested phase; 2: it has left it */
     uint32_t ready;           /* number of threads that have recorded and wait */
-    uint32_t slow_ms;         /* how long the inner handler takes */
+    uint32_t slow_ms;         /* duration of the inner handler */
     uint32_t handled, nested; /* number of signals */
     uint32_t jumps;           /* jumps that abandoned a record */
     struct death_jumped jumped[DEATH_JUMPED_MAX];
@@ -82,7 +82,7 @@ struct death_setting {
 struct death_tally {
     uint64_t deaths, written, found, lost, torn, invented, duplicated;
     uint64_t jumped, signals;
-    uint64_t unclean; /* errors of check or recover, and files left over */
+    uint64_t unclean; /* errors of check or recover, and files left behind */
 };
 
 /* ---- victim.c ---- */
@@ -90,11 +90,11 @@ struct death_tally {
 /* Maps what a program shares with those that it runs (shared_memory.h). */
 void death_truth_map(void);
 void death_start(const struct death_setting *setting);
-/* A round of the script in thread `thread`, at the level of the handlers around it. */
+/* Makes one round of the script in thread `thread`, at the level of the handlers around it. */
 void death_unit(uint32_t thread);
-/* From now on, the calling thread is this one. */
+/* Gives the calling thread this number from now on. */
 void death_be(uint32_t thread);
-/* Installs handlers that make a unit each. */
+/* Installs handlers, each of which makes a unit. */
 void death_handle_signals(void);
 /* Makes a unit at the next level; called in a handler. */
 void death_unit_in_handler(void);
@@ -116,7 +116,7 @@ enum {
  * number. */
 uint64_t death_verify_read(struct death_tally *tally, int flags);
 /* Reads, checks, recovers, and reads and checks again: the results must be equal, and no spool file
- * may be left. Returns the number of errors. */
+ * may remain. Returns the number of errors. */
 uint64_t death_verify(struct death_tally *tally, int flags);
 /* Removes the round's traces and spools. */
 void death_clean(void);
@@ -125,9 +125,9 @@ void death_print(const char *what, const struct death_tally *tally);
 /* ---- crash_snapshot.c ---- */
 
 void death_snapshot_init(void);
-/* Verifies the files as they are, as if the program, which must be stopped, had died. */
+/* Verifies the current files, as if the program, which must be stopped, had died. */
 uint64_t death_snapshot_verify(struct death_tally *tally);
-/* Saves the files as they are, and restores them. */
+/* Saves the current files, and restores them. */
 void death_save(void);
 void death_restore(void);
 

@@ -2,7 +2,7 @@
  *
  * main.c: one program for all death tests. Runs in an empty working directory, with
  * PROBITY_SPOOL_DIR set to another empty one. Exit status 1 if a record is lost, torn, invented or
- * duplicated, or if something is left that cannot be cleaned up.
+ * duplicated, or if files remain that cannot be cleaned up.
  */
 #include <stdio.h>
 #include <stdlib.h>

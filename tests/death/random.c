@@ -3,8 +3,9 @@
  * random.c: kills a program with several threads at a random moment, round after round, and whole
  * groups of processes.
  *
- *     death random KILLS SEED [TOOL]    TOOL: some rounds run under `TOOL record`, which dies, too
- *     death life VARIETY                the program itself, recording as its environment says
+ *     death random KILLS SEED [TOOL]    TOOL: some rounds run under `TOOL record`, which is killed,
+ * too
+ *     death life VARIETY                the program itself, recording as set by its environment
  */
 #include <pthread.h>
 #include <signal.h>
@@ -24,8 +25,8 @@ enum { READ_ONLY_ROUNDS = 3, RECORD_EVERY = 200, CHILD_THREAD = DEATH_THREADS - 
 
 struct variety {
     uint32_t kinds, threads;
-    int has_child;      /* a forked child records as well */
-    int ends;           /* the program soon ends by itself */
+    int has_child;      /* a forked child records, too */
+    int ends;           /* the program soon exits without being killed */
     uint32_t signal_us; /* interval between signals to a thread, or 0 */
     uint32_t life_us;   /* longest time until it is killed */
     struct death_setting setting;
@@ -153,7 +154,7 @@ static void kill_group(pid_t child)
 }
 
 /* Kills the program at a random time, after its first unit or after its start. Returns whether it
- * made its first unit, if it had to. */
+ * made its first unit, if it was required to. */
 static int start_and_kill(const char *tool, uint32_t number)
 {
     int from_start = death_random() % 8 == 0, status;

@@ -37,8 +37,8 @@ struct scenario {
     int is_first;     /* nothing has been recorded yet */
     uint32_t near;    /* words left in the chunk; 0: many */
     int is_of_writer; /* the focus is the writer thread */
-    int ends;         /* the victim stops recording by itself */
-    uint32_t within;  /* the inner signal comes within this many instructions of the handler */
+    int ends;         /* the victim stops recording without being killed */
+    uint32_t within;  /* the inner signal arrives within this many instructions of the handler */
     uint32_t slow_ms;
     struct death_setting setting;
 };
@@ -271,8 +271,8 @@ static int kill_at_each(const struct scenario *scenario, uint64_t stride)
     return faults > 0;
 }
 
-/* The kernel's code for reading clocks starts over if they have advanced in the meantime. While
- * being looked at, they always have, so it would never end. */
+/* The kernel's code for reading clocks starts over if they have advanced in the meantime. With a
+ * check after each step they always have, so it would never end. */
 static int is_in_kernel_page(const struct tracee *tracee)
 {
     enum { BYTES = 16384 };
@@ -356,8 +356,8 @@ int death_steps_main(int argc, char **argv)
     cpu_set_t one;
 
     hits_need(argc > 3, "arguments");
-    /* On one core, stopping and continuing need not wake up another one. On a busy machine, each
-     * side would wait a hundred times as long as it runs, so use real-time priority if
+    /* On a single core, stopping and continuing need not wake up another core. On a busy machine,
+     * each side would wait a hundred times as long as it runs, so this uses real-time priority if
      * permitted. */
     sched_setscheduler(0, SCHED_FIFO, &first_of_all);
     CPU_ZERO(&one);

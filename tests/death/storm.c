@@ -77,7 +77,7 @@ static void block_all(void)
     pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-/* Has timers of the thread itself, and sends signals to the others. */
+/* Has timers for this thread, and sends signals to the other threads. */
 static void *in_storm(void *argument)
 {
     uint32_t number = (uint32_t)(uintptr_t)argument, turn = number;

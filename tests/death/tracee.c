@@ -100,7 +100,7 @@ void tracee_take_thread(struct tracee *tracee, const char *name)
     tracee->focus = thread;
 }
 
-/* A child's first stop may come before its parent's stop that identifies it. */
+/* A child's first stop may precede the stop of its parent that identifies it. */
 static int is_child(const struct tracee *tracee, pid_t thread)
 {
     char path[64];
@@ -115,7 +115,8 @@ static void take_child(struct tracee *tracee, pid_t child)
     tracee->parked = tracee->awaited = 0;
 }
 
-/* A stop without a signal, for a new thread or child. Returns whether a child is now the focus. */
+/* Handles a stop without a signal, for a new thread or child. Returns whether a child is now the
+ * focus. */
 static int take_event(struct tracee *tracee, pid_t thread, int status)
 {
     unsigned long child = 0;
@@ -133,7 +134,7 @@ static int take_event(struct tracee *tracee, pid_t thread, int status)
     return 1;
 }
 
-/* A stop by a signal. Returns -1 if the focus still runs. */
+/* Handles a stop by a signal. Returns -1 if the focus is still running. */
 static int take_stop(struct tracee *tracee, pid_t thread, int number, int *ret_signal)
 {
     if (number == SIGSTOP && death_truth->phase == 2) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * verify.c: reads what a death has left, using the tool's reader, check and recover, and compares
- * each record with the script: it must be the next one of its stream, once, with all of its values.
+ * verify.c: reads the files that a dead victim left, using the tool's reader, check and recover,
+ * and compares each record with the script: it must be the next one of its stream, occur once, and
+ * have all of its values.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static void fault(struct verifier *verifier, uint64_t *counter, uint64_t count, 
             (unsigned long long)place->number);
 }
 
-/* Takes the number that the script gives to all records of a unit. */
+/* Returns the number that the script gives to all records of a unit. */
 static int take_number(uint64_t a, struct place *place)
 {
     place->level = (uint32_t)(a >> 56);
@@ -76,7 +77,7 @@ static int take_typed(const struct probity_event *event, struct place *place)
            event->role == PROBITY_ROLE_QUEUE_PUT;
 }
 
-/* Whether this is the text for the unit's number (see victim.c). */
+/* Returns whether this is the text for the unit's number (see victim.c). */
 static int is_text(const uint8_t *at, size_t bytes, uint64_t number)
 {
     static const char *const texts[] = {"", "some text",
@@ -128,7 +129,7 @@ static int take_message(const struct probity_event *event, struct place *place)
            probity_get_u64(at + 8) == ~probity_get_u64(at);
 }
 
-/* How many records of this stream from `first` up to `end` were not abandoned by a jump. */
+/* Returns how many records of this stream from `first` up to `end` were not abandoned by a jump. */
 static uint64_t really_lost(const struct verifier *verifier, const struct place *place,
                             uint64_t first, uint64_t end)
 {
@@ -222,7 +223,7 @@ static void read_trace(struct verifier *verifier, const char *path)
     probity_reader_close(reader);
 }
 
-/* How many of the first `records` records of a stream are of this kind, at `position`. */
+/* Returns how many of the first `records` records of a stream are of this kind, at `position`. */
 static uint64_t of_kind(const struct verifier *verifier, uint64_t records, uint32_t kind)
 {
     uint32_t position = verifier->position[__builtin_ctz(kind)];
@@ -232,7 +233,7 @@ static uint64_t of_kind(const struct verifier *verifier, uint64_t records, uint3
                : 0;
 }
 
-/* Profile mode only counts calls that have returned. */
+/* Profile mode counts only calls that have returned. */
 static void compare_calls(struct verifier *verifier, int flags)
 {
     static const uint32_t leaves[] = {DEATH_LEAVE, DEATH_PLAIN_LEAVE};
@@ -336,8 +337,8 @@ static void report_fault(void *context, uint64_t offset, const char *text)
     fprintf(stderr, "check, at %llu: %s\n", (unsigned long long)offset, text);
 }
 
-/* Whether the file is long enough for a trace and recording had begun; the process may die before
- * the spool has a name. */
+/* Returns whether the file is long enough for a trace and recording had begun; the process may die
+ * before the spool has a name. */
 static int is_trace(const char *path)
 {
     struct probity_reader *reader;

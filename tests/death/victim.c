@@ -45,7 +45,7 @@ static void end(void)
     __atomic_store_n(&mine->finished, mine->begun, __ATOMIC_SEQ_CST);
 }
 
-/* One function for each level, because a scope without values shows its level by name only. */
+/* One function for each level, because only the name of a scope without values shows its level. */
 #define PLAIN(level)                                                                               \
     static void plain_##level(uint64_t a)                                                          \
     {                                                                                              \
@@ -155,7 +155,7 @@ void death_start(const struct death_setting *setting)
     hits_need(probity_start(&options) == 0, "probity_start");
 }
 
-/* Fills chunks, and takes longer than the writer waits for interrupted probes. */
+/* Fills chunks, for longer than the writer waits for interrupted probes. */
 static void take_long(void)
 {
     enum { UNITS = 1500 };
@@ -171,7 +171,7 @@ static void on_signal(int number)
 {
     int before = errno;
 
-    /* In a forked child that has not stored its process id yet. */
+    /* In a forked child that has not yet stored its process id. */
     if (death_truth->thread[own_thread].pid != (uint32_t)getpid())
         take_name(1);
     if (own_level + 1 >= DEATH_LEVELS)
@@ -202,7 +202,7 @@ void death_land(void)
 {
     sigset_t all, before;
 
-    /* Another jump out of here would note the same record again. */
+    /* Another jump out of this handler would store the same record again. */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     own_level = 0;
@@ -237,12 +237,13 @@ void death_fill_chunk(uint32_t thread, uint32_t words)
         uint64_t bytes = self != NULL ? self->valid_bit : 0;
         uint64_t left = bytes != 0 ? bytes - (self->cursor & (bytes - 1)) : 0;
         if (bytes == 0 && tries > 0)
-            probity_flush(); /* no chunk is free: the writer is behind */
+            probity_flush(); /* no chunk is free: the writer has to catch up */
         if (left > 0 && left <= 8 * (uint64_t)words)
             return;
         /* A name in between shifts records to offsets that they would not reach otherwise. Its
-         * length is random: if each hit takes as many words, as on a busy machine, where the CPU
-         * clock is read for each, a sequence of lengths can keep missing the end of the chunk. */
+         * length is random: if all hits take the same number of words, as on a busy machine, where
+         * the CPU clock is read for each, a fixed sequence of lengths could always miss the end of
+         * the chunk. */
         draw = draw * 1103515245 + 12345;
         if (tries % 7 == 6)
             probity_thread_set_name(&"a name of several words"[(draw >> 16) % 3 * 8]);

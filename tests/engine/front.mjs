@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// front.mjs: the part of ClickHouse's HTTP interface that Probity uses, in front of a current engine
-// (npm package chdb) in this process. Statements are executed one after another. For tests only:
-// no users, no passwords, no rights.
+// front.mjs: the part of ClickHouse's HTTP interface that Probity uses, backed by a recent engine
+// (npm package chdb) in this process. Statements are executed one after another. For tests only: no
+// users, passwords or permissions.
 //
 //   node front.mjs PACKAGES DIRECTORY
 //
-// PACKAGES has node_modules, DIRECTORY the data. Prints "listening on 127.0.0.1:PORT".
+// PACKAGES contains node_modules; DIRECTORY is for data. Prints "listening on 127.0.0.1:PORT".
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { mkdirSync, writeFileSync, rmSync } from "node:fs";
@@ -17,10 +17,10 @@ const { Session } = createRequire(join(packages, "package.json"))("chdb");
 mkdirSync(join(directory, "bodies"), { recursive: true });
 const session = new Session(join(directory, "data"));
 
-// Settings that a URL may contain, besides the database, the statement and its format.
+// Settings that a URL may contain in addition to the database, the statement and its format.
 const settings = new Set(["insert_deduplication_token", "max_query_size"]);
 
-// Statements in order: the next one begins when the one before has ended.
+// Runs statements in order: the next one begins when the previous one has ended.
 let last = Promise.resolve();
 let bodies = 0;
 
@@ -49,7 +49,7 @@ async function execute(url, body) {
     });
     return Buffer.from(answer.bytes());
   }
-  // A block's bytes are data, passed in a file, so that a block becomes one part.
+  // The bytes of a block are data, passed in a file, so that the block becomes one part.
   const path = join(directory, "bodies", `${bodies++}.native`);
   const token = given.get("insert_deduplication_token");
   writeFileSync(path, body);

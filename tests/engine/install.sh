@@ -3,9 +3,9 @@
 #
 #   tests/engine/install.sh TARGET
 #
-# leaves it in TARGET/node_modules, half a gigabyte. Does nothing if it is there; concurrent runs
-# wait for each other. Packages' install scripts are not run. The lock file has no URLs, and covers
-# only the platforms that it was made for; `npm ci` would require all of them.
+# leaves it in TARGET/node_modules, half a gigabyte. Does nothing if it exists; concurrent runs wait
+# for each other. Packages' install scripts are not run. The lock file contains no URLs, and covers
+# only the platforms for which it was made; `npm ci` would require all of them.
 set -eu
 directory=$(cd "$(dirname "$0")" && pwd) target=${1:?usage: install.sh TARGET}
 mkdir -p "$target"

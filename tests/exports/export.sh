@@ -67,7 +67,7 @@ for format in chrome callgrind folded graphviz speedscope openmetrics; do
         fail "$format: expected an error: $(cat errors)"
 done
 
-# A format that cannot represent something says so; otherwise nothing is printed.
+# A format that cannot represent something reports it; otherwise nothing is printed.
 export_to "left out" 0 folded one
 grep -q "^probity export: 1 hits of probes are not in the output: 'folded' cannot represent" \
     errors ||
@@ -127,7 +127,7 @@ for interrupted in "${interruptions[@]}"; do
 done
 exec {pipe}>&-
 
-# A user's file or directory that is named like a temporary one is kept.
+# A user's file or directory with the name of a temporary one is kept.
 for format in chrome sqlite ctf; do
     rm -rf out out.tmp
     echo mine > out.tmp
@@ -150,7 +150,7 @@ for format in folded ctf; do
 done
 rm -r "$long"
 
-# Every kind of trace in every format; the JSON is strict, whatever the names and values.
+# Every kind of trace in every format; JSON is strict, whatever the names and values.
 for trace in none one counted trace "$SOURCE"/tests/golden/good/*.probity; do
     for format in $(cat formats); do
         export_to "$(basename "$trace") as $format" 0 "$format" "$trace"
@@ -160,7 +160,8 @@ for trace in none one counted trace "$SOURCE"/tests/golden/good/*.probity; do
         esac
     done
 done
-# Damaged traces: the readable part or nothing is exported, and the status says so.
+# Damaged traces: the readable part or nothing is exported, and the status is that of a damaged
+# trace.
 for trace in "$SOURCE"/tests/golden/bad/*.probity; do
     for format in chrome folded sqlite; do
         status=0

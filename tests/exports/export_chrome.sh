@@ -22,7 +22,7 @@ HITS="SELECT tid, slice.name, slice.ts, slice.thread_ts
     FROM slice JOIN thread_track ON track_id = thread_track.id JOIN thread USING (utid)
     WHERE category = 'probe' AND NOT slice.name GLOB '*[^a-z0-9 ._-]*'"
 
-# Lines of hits_of with the wall time since the beginning, which fits in a double.
+# Prints the lines of hits_of with the wall time since the beginning, which fits in a double.
 hits_since() {
     local start
     start=$(jq -r .otherData.start_realtime_ns out)
@@ -125,7 +125,7 @@ expect "messages" 2 "$(cat answer.7)"
 expect "levels" "5 5, 3 4" "$(jq -r '[.traceEvents[] | select(.name == "levels") |
     "\(.args.functions) \(.args.parameters)"] | join(", ")' out)"
 
-# Lost records, and where they were lost.
+# Lost records, and when they were lost.
 record_lossy
 export_to "lossy" 0 chrome lossy
 jq -r '.traceEvents[] | select(.name == "lost" and .cat == "probity") | .args.records' out > found
@@ -133,7 +133,7 @@ cmp -s lost.expected found || fail "lost: $(diff lost.expected found | head -n 4
 expect "no block across a loss" "$("$PROBITY" blocks --json lossy 2> /dev/null |
     jq '[.blocks[].calls] | add')" "$(grep -c '"cat":"block"' out)"
 
-# Nothing is lost if a clock was set back or records precede the first anchor.
+# Nothing is reported as lost if a clock was set back or records precede the first anchor.
 for trace in "$SOURCE"/tests/golden/good/{realtime_set,before_first_anchor}.probity; do
     export_to "$trace" 0 chrome "$trace"
     ask "$trace" out "SELECT count(*) FROM slice WHERE category = 'probe'"
@@ -147,7 +147,7 @@ export_to "profile mode" 0 chrome counted
 grep -q 'calls counted in profile mode are not in the output' errors ||
     fail "expected a note about omitted items: $(cat errors)"
 
-# A range contains the calls that begin in it, whole.
+# A range contains the calls that begin in it, to their ends.
 begin=$(jq -r '[.traceEvents[] | select(.name == "work") | .ts] | sort | .[20]' <(
     "$PROBITY" export --format chrome parallel 2> errors))
 export_to "range" 0 chrome --from "${begin}us" parallel
@@ -157,7 +157,7 @@ expect "calls of the range" \
     "$("$PROBITY" tree --json --from "${begin}us" parallel | jq '[.. | .calls? // 0] | add')" \
     "$(jq '[.traceEvents[] | select(.ph == "B")] | length' out)"
 
-# A trace read while its program runs.
+# A trace that is read while its program runs.
 start_live
 export_to "live" 0 chrome live
 grep -q "'live' is " errors || fail "expected a note about the live trace: $(cat errors)"

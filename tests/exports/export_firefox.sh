@@ -12,7 +12,7 @@ CLI=$NPM/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
 export HOME=$WORK/home
 mkdir "$HOME"
 
-# What the format's documentation requires of tables: columns of one length, indexes of rows
+# Checks what the format's documentation requires of tables: columns of one length, indexes of rows
 # that exist, parents before children, times in order.
 WHOLE='def columns: to_entries | map(select(.value | type == "array")) | map(.value | length);
     def table($what): .length as $n | if columns | all(. == $n) then . else error($what) end;
@@ -72,7 +72,7 @@ check() {
     export_to "$what" 0 firefox "$@"
     jq "$WHOLE" out > whole 2> errors || { fail "$what: $(head -c 500 errors)"; return; }
     jq -r "$MARKERS" out | sort > markers
-    # The names of the tool's JSON have control characters, those of the markers have escapes.
+    # In the tool's JSON, names have control characters; in markers, they have escapes.
     diff <(spans_of_hits "$@" | plain | sort) \
         <(grep -v '^Call' markers | as_spans | plain | sort) > difference ||
         fail "$what: spans, tool (<) and markers (>): $(head -n 5 difference)"
@@ -104,8 +104,8 @@ ask() {
         2> errors
 }
 
-# What the profiler's own tool finds in "out". $1 trace, which names the session. The process that
-# holds a profile is started here, because `load` waits only half a second for it.
+# Checks what the profiler's own tool finds in "out". $1 trace, whose name is that of the session.
+# The process that holds a profile is started here, because `load` waits only half a second for it.
 read_back() {
     local what=$1 holder
     cp out profile.json

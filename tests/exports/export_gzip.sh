@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity export --gzip`, and outputs named *.gz: gunzip restores the plain output. A
-# full disk is an error, and leaves nothing behind.
+# `probity export --gzip`, and outputs named *.gz: gunzip restores the plain output. A full disk is
+# an error, and no file is left.
 # variants: gcc asan
 . "$(dirname "$0")/../common.bash"
 
@@ -28,7 +28,7 @@ for trace in exported none; do
     done
 done
 
-# Larger than the limit of a file's size: nothing is left.
+# An output larger than the limit on file sizes: nothing is left.
 mkdir empty
 (
     ulimit -f 8

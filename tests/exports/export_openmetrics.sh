@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/exports/exported.bash"
 
-# The client is a package of the system, which the first python3 of PATH may not have.
+# The client is a package of the system, which may not be available to the first python3 in PATH.
 python=
 for candidate in python3 /usr/bin/python3; do
     "$candidate" -c 'import prometheus_client' 2> /dev/null || continue
@@ -125,7 +125,7 @@ expect "queue: at the end" "work 0" "$(values_of probity_queue_length name | tr 
 expect "complete" "tracks 1" "$(values_of probity_trace_complete trace | tr '\t' ' ')"
 record_lossy
 export_to "lossy" 0 openmetrics lossy
-# Its blocks, between ids that all differ, would take 180 MB.
+# Its blocks would take 180 MB, because they are between ids that all differ.
 { grep '^\(# [A-Z]* \)\?probity_trace_' out && tail -n 1 out; } > lossy.out
 mv lossy.out out
 samples
@@ -145,7 +145,7 @@ for trace in one none; do
     samples
 done
 
-# Names of any bytes, however long, and several of the same name.
+# Names of any bytes, however long, and names that occur several times.
 PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
 for trace in odd "$SOURCE"/tests/golden/good/*.probity; do
     export_to "$(basename "$trace")" 0 openmetrics "$trace"

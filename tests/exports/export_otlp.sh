@@ -22,7 +22,7 @@ spans_of() {
          $of."probity.paused_ns" // "0"] | @tsv'
 }
 
-# Lines "NAME TID TIME THREAD_CPU CORRELATION" of hits, which are events; "-": absent.
+# Lines "NAME TID TIME THREAD_CPU CORRELATION" of hits, which are exported as events; "-": absent.
 hits_read() {
     jq -r '.resourceSpans[].scopeSpans[].spans[] |
         (.attributes[] | select(.key == "thread.id").value.intValue) as $tid | .events // [] | .[] |
@@ -31,7 +31,7 @@ hits_read() {
          $of."probity.correlation" // "-"] | @tsv'
 }
 
-# Lines "CATEGORY NAME COUNT NS" of spans of hits, but for locks; see spans_of_hits.
+# Lines "CATEGORY NAME COUNT NS" of spans of hits, except for locks; see spans_of_hits.
 hit_spans_read() {
     jq -r '.resourceSpans[].scopeSpans[].spans[] |
         (reduce .attributes[] as $a ({}; .[$a.key] = ($a.value | .[keys[0]]))) as $of |
@@ -42,7 +42,7 @@ hit_spans_read() {
             END { for (i in n) printf "%s\t%d\t%.0f\n", i, n[i], ns[i] }' | sort
 }
 
-# Lines "NAME CALLS SELF CPU_SELF": spans less those directly below.
+# Lines "NAME CALLS SELF CPU_SELF": spans minus those directly below them.
 functions_read() {
     # Nanoseconds since 1970 exceed awk's precision.
     awk -F '\t' -v OFS='\t' '$1 == "function" {
@@ -77,7 +77,7 @@ json_numbers() {
 }
 
 # $1 description; the rest: traces. Calls that a deferred scope made before its checkpoint become
-# its siblings, and a jump leaves callers with time that the last record does not cover.
+# its siblings, and after a jump, callers have time that the last record does not cover.
 compare() {
     local what=$1 columns=1-4
     shift
@@ -183,7 +183,7 @@ compare "jumps" jumps
 expect "unwound" "$("$PROBITY" report --json jumps | jq .repairs.unwound)" \
     "$(value probity.end | grep -c unwound)"
 # Missing data becomes an attribute of the trace's process, a loss becomes an event. This trace is
-# complete, because one with losses would have to be long.
+# complete, because a trace with losses would have to be long.
 jq -e '[.resourceSpans[].resource.attributes[].key | select(startswith("probity."))] == []' json \
     > output || fail "a complete trace is reported as lossy"
 record_lack

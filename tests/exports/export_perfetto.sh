@@ -30,7 +30,7 @@ HITS="SELECT tid, slice.name, slice.ts + $OFFSET, slice.thread_ts
 compare() {
     local what=$1 columns=1-4
     shift
-    # A moment later, the clocks of a live trace are known more precisely.
+    # Later, the clocks of a live trace are known more precisely.
     [ "$what" != live ] || columns=1-2
     export_to "$what" 0 perfetto "$@"
     ask "$what" out "$FUNCTIONS" "$HITS" "SELECT count(*) FROM slice WHERE category = 'probe'" \
@@ -79,7 +79,7 @@ expect "kinds of spans" "block
 lock hold
 request
 stage" "$(spans_of_hits server requests | cut -f 1 | grep -v wait | sort -u)"
-# In a part of the trace, some requests do not end: they end with the part, and are marked.
+# In a part of the trace, some requests do not end: they end with that part, and are marked.
 middle=@$("$PROBITY" csv --columns role,wall requests | sed -n 's/^queue-get,//p' | sed -n 100p)
 export_to "until" 0 perfetto --to "$middle" requests
 ask "until" out "SELECT count(*) FROM slice JOIN args USING (arg_set_id)
@@ -89,8 +89,8 @@ expect "requests that are open" "$("$PROBITY" csv --to "$middle" --columns role 
     "$(cat answer.1)"
 [ "$(cat answer.1)" -gt 0 ] || fail "no open request in a part of the trace"
 
-# Names, values and threads with any bytes. Query results escape the escapes of `probity log` once
-# more.
+# Names, values and threads with any bytes. In query results, the escapes of `probity log` are
+# escaped again.
 export_to "names" 0 perfetto exported
 ask "names" out "SELECT name, count(*) FROM slice WHERE category = 'probe' GROUP BY 1 ORDER BY 1"
 cat > expected << 'END'
@@ -130,7 +130,7 @@ ask "ids" out "SELECT count(*) FROM slice JOIN args USING (arg_set_id)
     END { print n, flows }' > expected
 expect "ids and flows" "$(cat expected)" "$(cat answer.1) $(cat answer.2)"
 
-# The levels at the start of recording, and those set by the program.
+# The levels at the start of recording, and the levels set by the program.
 export_to "levels" 0 perfetto exported
 ask "levels" out "SELECT group_concat(key || ' ' || int_value, ', ') FROM slice
     JOIN args USING (arg_set_id) WHERE name = 'levels' AND key GLOB 'debug.*'

@@ -69,7 +69,7 @@ done < <("$PROBITY" report --by-thread --json exported |
 go tool pprof -tags out 2> faults | grep -qF '<i>worker\n1' || fail "no thread name"
 
 # Deep paths lose their middle levels: self values stay with their functions, the outermost function
-# keeps its total, and a comment in the profile says so.
+# keeps its total, and a comment in the profile reports it.
 "$PROGRAMS/gen_adversarial_traces_internal" crossed_scopes 3000 > deep
 compare "deep" deep
 expect "deep: total of the outermost" "$(report_of '.total_ns, 0' deep | grep '^left' | cut -f 2)" \
@@ -87,7 +87,7 @@ for levels in 1024 1025; do
         sed -n 's/^paths deeper .*: //p' | grep . || echo 0)"
 done
 
-# Each incomplete trace gets a comment that says what is missing.
+# Each incomplete trace gets a comment that lists what is missing.
 export_to "complete" 0 pprof exported
 expect "complete: comments" "" "$(go tool pprof -comments out 2> faults)"
 record_lack
@@ -133,7 +133,7 @@ for trace in one none; do
     expect "$trace" "" "$(top_of wall)"
     [ "$(wc -l < faults)" -le 1 ] || fail "$trace: $(cat faults)"
 done
-# Names are unchanged even if a part looks like template arguments.
+# Names are unchanged even if a part of them looks like template arguments.
 PROBITY_OUT=$WORK/odd "$PROGRAMS/odd_names"
 export_to "odd names" 0 pprof odd
 go tool pprof -top -sample_index=calls -nodefraction=0 out 2> faults |

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity export -o http://...`: a server on loopback receives the contents of a file, in requests
-# small enough for collectors. Servers that are busy, refuse, accept only a part, or do not exist.
-# The same file sent by curl.
+# small enough for collectors. Servers that are busy, reject the data, accept only a part of it, or
+# do not exist. The same file sent by curl.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/exports/exported.bash"
@@ -69,7 +69,7 @@ curl -sf --noproxy '*' --data-binary @out -H 'Content-Type: application/x-protob
 cmp out received/body.000000 || fail "curl sends a different body"
 stop_receiver
 
-# A busy server gets each request again, and ends up with each exactly once.
+# A busy server receives each request again, and finally has each exactly once.
 start_receiver "503 - -" "200 - -" "429 1 -" "502 0 -"
 export_at "busy" 0 --format otlp -o "$url" trace
 stop_receiver
@@ -112,7 +112,7 @@ export_at "a wrong header" 2 --format otlp --header token -o "$url" other
 export_at "a header of two lines" 2 --format otlp --header $'a: b\r\nc: d' -o "$url" other
 export_at "a header of a file" 2 --format otlp --header 'a: b' -o out other
 export_at "a missing trace" 1 --format otlp -o "$url" nowhere
-# Without http://, the name of a server would be mistaken for a file name.
+# Without http://, the name of a server would be taken as a file name.
 for server in 127.0.0.1:4318 localhost:4318 collector:80; do
     export_at "no URL: $server" 2 --format otlp -o "$server" trace
     grep -qF "http://$server/v1/traces" errors || fail "no URL: $(cat errors)"
@@ -121,7 +121,7 @@ done
 export_at "a path with a colon" 0 --format otlp -o ./collector:80 trace
 [ -s collector:80 ] || fail "a path with a colon: no file"
 
-# A tool built without libcurl's headers says so, and supports everything else.
+# A tool built without libcurl's headers reports that, and supports everything else.
 if [ "$VARIANT" = gcc ]; then
     for file in send send_without_curl http http_without_curl; do
         "$CC" -std=gnu11 -Wall -Wextra -Wpedantic -Werror -D_GNU_SOURCE -DPROBITY_WITHOUT_CURL \

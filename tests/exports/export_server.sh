@@ -14,7 +14,7 @@ REQUEST=opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest
 export HOME=$WORK/home PPROF_TMPDIR=$WORK
 mkdir -p "$HOME"
 
-# Each read_FORMAT prints lines "CATEGORY NAME COUNT NS", as spans_of_hits does.
+# Each read_FORMAT prints lines "CATEGORY NAME COUNT NS", like spans_of_hits.
 
 read_slices() {
     ask "$1" out "SELECT category, name, count(*), sum(dur) FROM slice
@@ -32,7 +32,7 @@ summed() {
         END { for (i in n) printf "%s\t%d\t%.0f\n", i, n[i], ns[i] }'
 }
 
-# The parser of the proto files takes messages of limited size: pieces of whole messages.
+# The parser of the proto files accepts messages of limited size: pieces of complete messages.
 read_otlp() {
     python3 - << 'PYTHON'
 data, at, piece, size = memoryview(open("out", "rb").read()), 0, 0, 0
@@ -139,7 +139,7 @@ read_sqlite() {
             WHERE was IN ('lock-wait', 'lock-hold') GROUP BY 1, 2" 2> faults
 }
 
-# callgrind_annotate prints sums of times only: the number is that of the tool.
+# callgrind_annotate prints only sums of times: the number is that of the tool.
 read_callgrind() {
     callgrind_annotate --threshold=100 --auto=no out 2> faults | tr -d , |
         sed -nE 's/^ *([0-9]+) \([^)]*\) .*  \?\?\?:(.*)$/block\t\2\t\1/p' |
@@ -157,7 +157,8 @@ read_graphviz() {
             capture(", (?<calls>[0-9]+)x *$").calls)] | @tsv' 2> faults
 }
 
-# What a consumer cannot print, or the format does not have, is left out of the tool's lines.
+# Lines that a consumer cannot print, or that the format does not have, are removed from the tool's
+# lines.
 consumers="perfetto:trace_processor:.:1-4
 chrome:trace_processor:.:1-4
 otlp:protoc:^(block|stage|request):1-4
@@ -171,7 +172,7 @@ folded:awk:^block:1,2,4
 callgrind:callgrind_annotate:^block:1,2,4
 graphviz --graph blocks:dot:^block:1-3"
 
-# Of lines of spans: number and total ns of a category.
+# Prints number and total ns of a category in lines of spans.
 total_of() {
     awk -F '\t' -v of="$1" '$1 == of { n += $3; ns += $4; is = 1 }
         END { if (is) printf "%d, %.6f s", n, ns / 1e9; else printf "-" }' "$2"
@@ -193,7 +194,7 @@ while IFS=: read -r export consumer carried columns <&3; do
     "read_$format" > lines
     sort lines > found
     equal=yes
-    # Probes without names and control characters in names are the subject of other tests.
+    # Probes without names and control characters in names are covered by other tests.
     diff <(sort expected) found > difference || {
         equal=no
         fail "$format: tool (<) and $consumer (>): $(head -n 6 difference) $(head -n 2 faults)"

@@ -55,7 +55,7 @@ shown() {
         sed -nE "s,^<tr [^>]*>$cell$cell$name.*,\3\t\1\t\2,p"
 }
 
-# Formats nanoseconds as the page does. The function names used here need no escapes.
+# Formats nanoseconds like the page. The function names used here need no escapes.
 as_shown() {
     awk -F '\t' -v OFS='\t' 'function text(ns) {
             if (ns / 1e9 >= 1) return sprintf("%.2fs", ns / 1e9)
@@ -129,7 +129,7 @@ diff <(functions_of exported | awk -F '\t' '$3 > 0 { print $1, $3 }' | sort) \
     <(shown shown.folded | awk -F '\t' '{ gsub(",", "", $3); print $1, $3 }' | sort) > difference ||
     fail "folded stacks on the page: report (<), shown (>): $(cat difference)"
 
-# What is missing from a trace is in the name of the file.
+# The name of the file includes what is missing from a trace.
 expect "complete: name" null "$(jq .name shown.json)"
 record_lack
 head -c $(($(stat -c %s many) * 2 / 3)) many > part

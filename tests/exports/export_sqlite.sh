@@ -21,7 +21,7 @@ compare() {
             .cpu_self_ns, .min_ns, .max_ns] | @tsv' | sort) \
         <(sql "$what" 'SELECT * FROM report' | sort) > difference ||
         fail "$what: report (<) and SQL (>): $(head -n 5 difference)"
-    # CSV quotes some site names; the database has them unquoted and escaped.
+    # In CSV, some site names are quoted; in the database, they are unquoted and escaped.
     diff <("$PROBITY" blocks --csv "$@" | awk -F , -v OFS='\t' 'NR > 1 {
             print $1, $2, $5, $7, $8, $10, $15 }' | grep -av '["\\]\|^broken' | sort) \
         <(sql "$what" "SELECT \"from\", \"to\", calls, wall_ns, cpu_ns, min_ns, max_ns FROM blocks

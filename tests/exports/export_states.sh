@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Thread states and places of hits in exports: the database's sum to the output of `probity
+# Thread states and places of hits in exports: those of the database sum to the output of `probity
 # threads`; chrome, perfetto, firefox and CTF have the same number and time of each, as read by the
 # format's own consumer; other formats report how many they leave out.
 # variants: gcc

@@ -208,8 +208,8 @@ for levels in 1024 1025; do
 done
 
 # A flame graph of off-CPU time shows wall time minus CPU time. Clock readings are not exact: a path
-# may have slightly more CPU time than wall time. It then has no off-CPU time, and takes none from
-# other paths of its function.
+# may have slightly more CPU time than wall time. Such a path has no off-CPU time, and reduces that
+# of no other path of its function.
 export_to "off the CPU" 0 folded --value off-cpu parallel
 "$PROBITY" report --json parallel | jq -r '.functions[] | "\(.name) \(.off_cpu_self_ns)"' > off
 awk 'NR == FNR { reported[$1] = $2; next }

@@ -1,8 +1,8 @@
 # Shared by the tests of `probity export`: traces, the output of `probity report` and `probity csv`
 # for them, and checks that apply to every format. Sourced after common.bash.
 
-# Records the example web server under a few requests as the trace "server". SERVER_TRACE: a trace of
-# that server to take instead, such as that of `make demo`.
+# Records the example web server under a few requests as the trace "server". SERVER_TRACE: a trace
+# of that server to use instead, such as that of `make demo`.
 record_server() {
     local port='' server
     if [ -n "${SERVER_TRACE:-}" ]; then
@@ -78,7 +78,7 @@ hits_of() {
                 print $1, name, $4, $5 + 0 }' | sort
 }
 
-# What every format must do. $1 format, $2 trace
+# Checks the requirements for every format. $1 format, $2 trace
 check_manners() {
     local status=0
     export_to "a new file" 0 "$1" "$2"
@@ -105,7 +105,7 @@ check_manners() {
 
 # Records the trace "lossy", in which records were lost, and writes the numbers lost to
 # "lost.expected", event by event, as `probity log` prints them. Losses depend on the speed of the
-# writer thread, hence the retries; losses after the last record are not events.
+# writer thread, so this retries; losses after the last record are not events.
 record_lossy() {
     local lost
     for _ in $(seq 20); do
@@ -123,7 +123,7 @@ record_lossy() {
     fail "lossy: none of 20 runs lost records before its end only"
 }
 
-# Same as above, and "lack.expected": the message of a format without events.
+# Same as above, and writes "lack.expected": the message of a format without events.
 record_lack() {
     record_lossy
     echo "'lossy' is incomplete: $(awk '{ lost += $1 } END {
@@ -131,9 +131,9 @@ record_lack() {
         "limit, 0 not writable" > lack.expected
 }
 
-# Tab-separated lines "CATEGORY NAME COUNT NS" of the spans between hits, from the tool's own
-# answers: blocks, stages and requests of correlation ids, waits for locks and holds. For traces
-# whose locks and requests have different names.
+# Tab-separated lines "CATEGORY NAME COUNT NS" of the spans between hits, from the tool's reports:
+# blocks, stages and requests of correlation ids, waits for locks and holds. For traces whose locks
+# and requests have different names.
 spans_of_hits() {
     local named='def text($text; $name): if $name == null or $name == "" then $text
         else "\($text) (\($name))" end;'
@@ -151,7 +151,7 @@ spans_of_hits() {
     } | sort
 }
 
-# The sum of CPU times of all blocks.
+# Prints the sum of CPU times of all blocks.
 blocks_cpu_of() {
     "$PROBITY" blocks --json "$@" 2> /dev/null | jq '[.blocks[].cpu_ns // 0] | add // 0'
 }

@@ -37,7 +37,7 @@ def read_speedscope(file):
 markers_by_type = {}
 
 
-# The data of a marker becomes a tuple with its type, or with None if the span has not ended.
+# Converts the data of a marker to a tuple with its type, or with None if the span has not ended.
 def as_marker(parsed):
     kind = parsed.get('type')
     if not isinstance(kind, str) or kind not in KINDS and kind != 'Hit':

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Malicious traces with valid checksums, and files that are not traces: each command ends within CPU
-# and memory limits derived from the size of the file, not from what the file claims. COUNT: the
-# number of scopes, threads, names ... in a trace.
+# and memory limits derived from the size of the file, not from its contents. COUNT: the number of
+# scopes, threads, names ... in a trace.
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/../common.bash"

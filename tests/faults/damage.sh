@@ -2,7 +2,7 @@
 # Fuzzes every reading command and its options on traces with changed bytes and fields and corrected
 # checksums; ranges of time with indexes of the traces, changed and unchanged; the reader on traces
 # and on spools; histories of runs, command lines, settings. Nothing may crash, hang or trigger a
-# sanitizer. `make fuzz` runs longer. INPUTS: how many changed inputs of each kind.
+# sanitizer. `make fuzz` runs longer. INPUTS: number of changed inputs of each kind.
 # variants: asan
 # timeout: 800
 . "$(dirname "$0")/../common.bash"
@@ -25,7 +25,7 @@ enter() {
     cat errors
 }
 
-# The inputs with the highest coverage found so far, and those that once failed.
+# The inputs with the highest coverage so far, and those that once failed.
 corpus=$SOURCE/tests/fuzz/corpus
 enter fuzz_commands "$count" seeds/*.probity
 enter fuzz_commands 0 "$corpus"/trace/*

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SIGKILL after instructions and system calls of every recording path, and at random moments: all
 # hits counted outside the victim are read exactly once, and recovered. tests/campaign/death.sh
-# covers every instruction. EVERY: only at each EVERYth of the places.
+# covers every instruction. EVERY: only at each EVERYth place.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/death/death.bash"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A program names other files with its debugging information: a separate file (.gnu_debuglink), a
-# shared one (.gnu_debugaltlink), split units (.dwo). Someone else who may write to its directory
-# can put a pipe there, on which a command would wait forever, or a device. So these are opened
-# only if nobody else can write there, split units never, and a warning names the directory. The
-# same holds for a file that is found by build id in /usr/lib/debug. Compressed programs are not
-# opened either.
+# A program refers to other files with its debugging information: a separate file (.gnu_debuglink),
+# a shared one (.gnu_debugaltlink), split units (.dwo). Another user who may write to its directory
+# can create a pipe there, on which a command would wait forever, or a device. So these files are
+# opened only if no other user can write to the directory, and split units never; a warning names
+# the directory. The same is true of a file found by build id in /usr/lib/debug. Compressed programs
+# are not opened, either.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 
@@ -37,10 +37,10 @@ look() {
         "$(grep -cx "$warning" errors | grep -v '^0$')"
 }
 
-# A separate file, in a directory of the caller, and in one that everybody may write to.
+# A separate file, in a directory of the caller, and in one that all users may write to.
 mkdir -m 755 own
 mkdir -m 777 open
-chmod 755 own # whatever the mask is
+chmod 755 own # whatever the umask is
 chmod 777 open
 for place in own open; do
     build -g -o $place/linked
@@ -53,7 +53,7 @@ look own 1
 others="others may write to '$WORK"
 look open 0 "$others/open'"
 rm open/linked.debug
-look open 0 # there is nothing that could be used
+look open 0 # there is no file that could be used
 mkfifo open/linked.debug
 look open 0 "$others/open'"
 mv own/linked.debug own/kept.debug
@@ -68,7 +68,7 @@ chmod 777 own/.debug
 look own 0 "$others/own/.debug'"
 rmdir own/.debug
 mv own/kept.debug own/linked.debug
-# The directory counts in which the program is, not the one through which the trace finds it.
+# The directory of the program is checked, not the one through which the trace finds it.
 mv own/linked own/linked.kept
 ln -s "$WORK/open/linked" own/linked
 look own 0 "$others/open'"
@@ -81,13 +81,13 @@ if [ "$(id -u)" = 0 ]; then
     chown 0 own/linked
 fi
 
-# With its own debugging information, a file is used wherever it is.
+# A program with its own debugging information is used wherever it is.
 build -g -o open/whole
 PROBITY_OUT=$WORK/open/whole.trace open/whole || fail "whole: status $?"
 mv open/whole.trace open/trace
 look open 1
 
-# A shared file that several programs name: next to the program, and by an absolute path.
+# A shared file to which several programs refer: next to the program, and by an absolute path.
 for place in "$WORK/open/shared" ../open/shared; do
     build -g -o own/linked
     printf '%s\0%20s' "$place" x > altlink
@@ -99,8 +99,8 @@ for place in "$WORK/open/shared" ../open/shared; do
 done
 rm own/linked own/linked.debug
 
-# A file that is found by its build id is used for any program, but only if nobody else can write to
-# it or to its directory. In a mount namespace, since only root may write to the usual place.
+# A file found by its build id is used for any program, but only if no other user can write to it or
+# to its directory. In a mount namespace, since only root may write to the usual directory.
 look_by_id() {
     cat > places.sh << 'EOF'
 set -euo pipefail
@@ -151,7 +151,8 @@ else
     echo "not tried: files found by build id (needs root and mount namespaces)"
 fi
 
-# Split units are looked for neither next to the program nor where it was compiled.
+# Split units are not searched for, neither next to the program nor in the directory where it was
+# compiled.
 cat > whole.c << 'EOF'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -178,7 +179,7 @@ for place in own open; do
     rm "$place/mixed.dwo" built/mixed.dwo
 done
 
-# A program in the directory of the caller that is compressed.
+# A compressed program in the directory of the caller.
 build -g -o own/packed
 PROBITY_OUT=$WORK/own/packed.trace own/packed || fail "packed: status $?"
 mv own/packed.trace own/trace

@@ -4,8 +4,9 @@
  * directory at the worst moment: just before call number EXCHANGE_AT of those below, it renames
  * EXCHANGE_FROM to EXCHANGE_FROM.away, and EXCHANGE_TO, which may be a link, to EXCHANGE_FROM. At
  * exit it writes the number of calls to EXCHANGE_REPORT. It runs in the threads of the tool, and
- * must not end it. Calls that libc makes internally are not seen, such as the open() in fopen(), so
- * every function that takes a path is here; exchanged.sh compares the list with the tool's symbols.
+ * must not end the tool. Calls that libc makes internally, such as the open() in fopen(), are not
+ * intercepted, so every function that takes a path is here; exchanged.sh compares the list with the
+ * tool's symbols.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

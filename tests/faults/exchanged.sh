@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A directory of traces, spools or outputs is replaced by a link to a directory with files of the
-# same names, between any two of the tool's calls on files: between a check and the use of what was
-# checked, too. No file there is changed or removed. CAMPAIGN=yes: between all calls, not a sample.
+# same names, between any two of the tool's calls on files, including those between a check and the
+# use of what was checked. No file there is changed or removed. CAMPAIGN=yes: between all calls, not
+# a sample.
 # variants: gcc
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -22,8 +23,8 @@ left_out=$(nm -D --undefined-only "$PROBITY" | sed 's/.* //; s/@.*//; s/64$//' |
     comm -23 - <(nm -D --defined-only exchange.so | sed 's/.* //' | sort))
 expect "functions that are not intercepted" "" "$left_out"
 
-# A killed trace that asks for a CSV, and its spool. The spool's header has the trace's inode, so
-# each round fills and links the same file.
+# A killed trace for which a CSV was requested, and its spool. The trace's inode number is in the
+# spool's header, so each round fills and links the same file.
 crafted trace kept --killed --csv x --session $SESSION
 crafted spool saved.spool --session $SESSION --for kept --committed "$(stat -c %s kept)" \
     --segments 3 --trace-path "$WORK/traces/t.csv.probity"
@@ -52,7 +53,7 @@ contents() { (cd victim && ls -A && cat ./[!d]* .p* directory/*); }
 is_done() { [ ! -e "$1" ]; } # $1 the spool
 
 # $1 description, $2 directory of the spool, $3 prefix of names in it, $4 directory to replace; the
-# rest is run
+# rest: the command
 exchanged() {
     local what=$1 place=$2 prefix=$3 from=$4 calls at wanted step=1 checked=0
     shift 4
@@ -83,9 +84,9 @@ exchanged "spool in its directory" spools "" spools "$PROBITY" recover $TRACE
 exchanged "trace of a spool" spools "" traces "$PROBITY" spools --recover
 exchanged "removed spool" spools "" spools "$PROBITY" spools --remove --lose-records
 
-# Without -f, nothing that exists is replaced.
+# Without -f, no existing file is replaced.
 is_done() { [ -e traces/out ] || [ -e traces/directory ]; }
-# New names are no harm: the link might have been there before the command.
+# New names are harmless: the link might have existed before the command.
 contents() { (cd victim && cat t.* .p* out directory/{metadata,stream}); }
 cp "$SOURCE/tests/golden/good/names.probity" closed.probity
 exchanged "CSV" spools "" traces "$PROBITY" csv -o traces/out closed.probity

@@ -1,9 +1,9 @@
 # Makes system calls of a test program or the tool fail: each call in turn, once and from then on.
-# Sourced by tests/faults/fault_inject*.sh and tests/campaign/fault_inject.sh, which differ in how many
-# of the calls they try.
+# Sourced by tests/faults/fault_inject*.sh and tests/campaign/fault_inject.sh, which differ in the
+# number of calls that they try.
 #
-# No `< <(...)` here: if a later command gets the process id of such a substitution, bash may take
-# the status of one for that of the other. This happens within thousands of runs.
+# No `< <(...)` here: if a later command gets the process id of such a substitution, bash may
+# confuse their statuses. This happens within thousands of runs.
 # shellcheck source=tests/common.bash
 if [ "$(uname -m)" != x86_64 ]; then
     echo "skipped: fault injection supports only x86-64"
@@ -21,7 +21,8 @@ fi
 # The smallest chunks and spool, so that a few records reach all paths.
 export PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=4096
 
-# The settings for `env` that request each way of recording, besides the program's argument. $1 way
+# Prints the settings for `env` that request each way of recording, in addition to the program's
+# argument. $1 way
 settings_of() {
     case $1 in
         control) ;;
@@ -35,7 +36,7 @@ settings_of() {
     esac
 }
 
-# The program's argument for each way.
+# Prints the program's argument for each way.
 program_way_of() {
     case $1 in
         profile | log | summary) echo scopes ;;
@@ -44,7 +45,7 @@ program_way_of() {
     esac
 }
 
-# The contents of the traces here in the program's own format: "PID STREAM HITS" or "FUNCTION
+# Prints the contents of the traces here in the program's own format: "PID STREAM HITS" or "FUNCTION
 # CALLS".
 found_in() {
     local way=$1 trace
@@ -70,7 +71,7 @@ found_in() {
     esac
 }
 
-# The total of dropped records in all traces here.
+# Prints the total of dropped records in all traces here.
 dropped_in() {
     "$PROBITY" info "$@" 2> /dev/null | awk '$1 == "dropped" { n += $2 } END { print n + 0 }'
 }
@@ -83,8 +84,8 @@ balance() {
          END { print all + 0, found + 0, invented + 0 }' output found
 }
 
-# Checks what a program left: files output, errors, trace*; $1 description, $2 way, $3 status. ALL:
-# nothing may be missing.
+# Checks the files that a program left: output, errors, trace*; $1 description, $2 way, $3 status.
+# ALL: nothing may be missing.
 judge_program() {
     local what=$1 way=$2 status=$3 traces made found invented dropped left
     expect "$what: status" 5 "$status"
@@ -228,7 +229,7 @@ prepare() {
     esac
 }
 
-# A command's output, without the parts that differ from run to run.
+# Prints a command's output, without the parts that differ from run to run.
 answer_of() {
     case $1 in
         *ctf*) cat out/* ;;
@@ -242,7 +243,7 @@ answer_of() {
     esac 2> /dev/null | grep -av 'added' || true
 }
 
-# The same for what was there before the command.
+# The same for the output that existed before the command.
 before_of() {
     case $1 in
         *ctf*) cat "$INPUTS"/old.ctf/* ;;
@@ -331,7 +332,7 @@ judge_tool() {
     judge_left "$what"
 }
 
-# Whatever stopped a recovery, another one succeeds. $1 description
+# Whatever stopped a recovery, the next one succeeds. $1 description
 again_recovers() {
     "$PROBITY" recover killed > stdout 2>&1 || fail "$1: second recovery: $(cat stdout)"
     answer_of recover > answer
@@ -407,7 +408,7 @@ directory_in_two_steps() {
     done
 }
 
-# The number of allocations of a command. $1 command
+# Prints the number of allocations of a command. $1 command
 allocations_of() {
     prepare "$1"
     head -c 16 /dev/zero > "$INPUTS/report"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Any system call or allocation of the library may fail: the program runs as it would without the
-# library, prints at most one line, and whatever is recorded is correct.
+# library, prints at most one line, and all records are correct.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/faults/fault_inject.bash"
@@ -13,7 +13,7 @@ for way in many scopes typed profile ring child csv log summary; do
 done
 sweep_program refused.shared control 300 41
 asks_seldom many clone,clone3 1
-# Pages for more segments, or in a larger spool for more chunks of the first segment.
+# Pages for more segments or, in a larger spool, for more chunks of the first segment.
 asks_seldom held madvise 16
 PROBITY_SPOOL_RECORDS=$((512 * 64)) asks_seldom held madvise 23
 # Systems that cannot add pages later: all pages are allocated at the start.

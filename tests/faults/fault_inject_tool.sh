@@ -12,7 +12,7 @@ while read -r command; do
     sweep_tool "$command" 37 -a -x unlink,unlinkat,mmap,mremap,brk < /dev/null
     sweep_memory "$command" $(($(allocations_of "$command") / 3 + 1)) "" < /dev/null
 done <<< "$(commands)"
-# Rows are sorted at the end, where a larger step may miss it.
+# Rows are sorted at the end, where a larger step might skip it.
 for command in 'report -f -o out TRACES/one' 'diff -f -o out TRACES/one -- TRACES/two' \
     'memory -f -o out TRACES/one'; do
     sweep_memory "$command" 1 "" $(($(allocations_of "$command") - 30)) < /dev/null

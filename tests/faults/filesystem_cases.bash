@@ -1,4 +1,4 @@
-# What may happen to files and to the machine while a program records. Sourced after
+# Things that may happen to files and to the machine while a program records. Sourced after
 # fault_inject.bash, by fault_inject_filesystem.sh and tests/campaign/fault_inject.sh.
 
 # Controls a program that runs in steps (tests/programs/refused.c). begin_steps [SETTING]... starts
@@ -90,7 +90,7 @@ pipes_in_the_way() {
     PROBITY_OUT=$WORK/x.csv timeout 300 "$PROGRAMS/refused" hits 100 > output 2> errors || status=$?
     expect "pipe, CSV of a program: status" 5 "$status"
     expect "pipe, CSV of a program: hits" 300 "$(wc -l < x.csv)"
-    # At the path of the trace itself: whatever exists is neither replaced nor written to.
+    # At the path of the trace itself: an existing file is neither replaced nor written to.
     local kind
     for kind in pipe device directory socket link; do
         fresh
@@ -237,8 +237,8 @@ spool_taken() {
     done
 }
 
-# Its owner, or a process with the same rights, truncates a spool while a tool has it mapped: the
-# tool reports an error.
+# The owner of a spool, or a process with the same rights, truncates it while a tool has it mapped:
+# the tool reports an error.
 spool_cut() {
     local command status
     for command in csv 'csv --header' recover; do
@@ -289,7 +289,7 @@ spool_cut() {
 
 # ---- The machine ---------------------------------------------------------------------------------
 
-# The trace of a stopped program is read as is, without waiting.
+# The trace of a stopped program is read without waiting.
 stopped() {
     begin_steps PROBITY_LEVEL=5; go
     stop_process "$steps_pid"
@@ -307,7 +307,7 @@ stopped() {
     changed_so "stopped, and going on" 1000 ""
     no_leftovers "stopped"
 
-    # Stopped and continued all the time from the start, because a stop interrupts system calls.
+    # Stopped and continued repeatedly from the start, because a stop interrupts system calls.
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_SPOOL_RECORDS=4194304 "$PROGRAMS/refused" many 20000 \
         > output 2> errors &
@@ -360,7 +360,7 @@ limits() {
         status=0
         PROBITY_OUT=$WORK/trace timeout 300 prlimit --as=$value "$PROGRAMS/refused" scopes 500 \
             > output 2> errors || status=$?
-        # Not even enough for the program itself.
+        # Not enough even for the program itself.
         if [ "$status" = 127 ] || ! grep -q leaf output; then continue; fi
         judge_program "address space $value" scopes "$status"
     done
@@ -374,7 +374,7 @@ limits() {
         status=0
         PROBITY_SPOOL_DIR=$SPOOL/own PROBITY_OUT=$WORK/trace timeout 300 setpriv --reuid 54321 \
             --clear-groups prlimit --nproc=1 ./program scopes 500 > output 2> errors || status=$?
-        # Without a writer thread, whatever does not fit in the spool is dropped and counted.
+        # Without a writer thread, records that do not fit in the spool are dropped and counted.
         judge_program "no further process" scopes "$status"
         expect "no further process: stderr" "" "$(cat errors)"
         rm -rf "${SPOOL:?}/own"
@@ -397,7 +397,7 @@ outputs_limited() {
         for value in fsize=300 nofile=3 nofile=5 nofile=8 as=12000000 as=24000000; do
             prepare "$command"
             status=$(run_command "$command" prlimit "--$value" --core=0)
-            # Too little to load the libraries, which the dynamic linker reports.
+            # Too little memory to load the libraries, which the dynamic linker reports.
             [ "$status" != 127 ] || continue
             judge_limited "$command at $value" "$command" "$status" "$usual"
         done
@@ -415,7 +415,7 @@ judge_limited() {
     judge_tool "$@"
 }
 
-# The output without the traced program, which may be the file that cannot be opened.
+# The output without the traced program, whose file may be the one that cannot be opened.
 learn_alone() {
     mkdir -p "$INPUTS/kept"
     cp -r . "$INPUTS/kept/"

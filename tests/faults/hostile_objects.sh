@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Programs whose symbol tables and debugging information are damaged or malicious: recording
-# their functions, with --args, --returns and --file, neither crashes nor hangs, in the program or
-# in the tool, and every call is counted. SECONDS_EACH: how long to try modified copies, 10 s by
-# default; SEED: of the modifications; DWARF_FILES: how many files to read with libdw.
+# Programs whose symbol tables and debugging information are damaged or malicious: recording their
+# functions, with --args, --returns and --file, neither crashes nor hangs, in the program or in the
+# tool, and every call is counted. SECONDS_EACH: how long to try modified copies, 10 s by default;
+# SEED: of the modifications; DWARF_FILES: number of files to read with libdw.
 # variants: asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
 CC=${CC:-gcc}
 [ "$(uname -m)" = x86_64 ] || { echo "not for this CPU"; exit 77; }
 
-# DWARF of types that contain themselves, with a function that has parameters of them.
+# DWARF of types that contain themselves, and of a function with parameters of these types.
 cat > cyclic.c << 'END'
 struct pair { int x, y; };
 __attribute__((noinline)) int take(struct pair a, int *b) { return a.x + *b; }
@@ -90,7 +90,7 @@ END
     for _ in $(seq 60); do printf '.byte 5\n.string "m"\n.long array - start\n.byte 0\n'; done
     printf '.byte 0\narray: .byte 8\n.long type - start\n.byte 9\n.quad 0\n.byte 0\n'
 } | link_cyclic structs_of_arrays
-# Each is its parent's first child, and its sibling too.
+# Each is its parent's first child, and its own sibling, too.
 {
     printf 'type: .byte 11\n.byte 4\n.byte 5\n'
     for i in $(seq 200); do printf 's%d: .byte 10\n.long s%d - start\n' "$i" $((i + 1)); done
@@ -101,7 +101,7 @@ END
 # In a sanitized build, the library cannot be preloaded: only the tool reads the programs.
 record=("$PROBITY" record --functions)
 [ -z "${SANITIZE:-}" ] || record=("$PROBITY" record)
-# $1 program. Its memory is limited, so that a runaway program harms nothing else.
+# $1 program. Its memory is limited, so that a runaway program does not affect others.
 try() {
     local status=0
     rm -rf trace*
@@ -117,7 +117,7 @@ for program in typedefs member_pointer arrays structs structs_of_arrays siblings
     try $program
 done
 
-# Modified copies of real programs. Loaded parts are unchanged: the program itself works.
+# Modified copies of real programs. Loaded parts are unchanged, so the programs work.
 "$CC" -g -O1 -finstrument-functions -o hooks cyclic.c
 "$CC" -g -gdwarf-4 -O1 -finstrument-functions -o older cyclic.c
 strip -g -o stripped hooks
@@ -126,7 +126,7 @@ for compiler in gcc clang; do
         "$compiler" -g -O1 -o linked.$compiler cyclic.c
     fi
 done
-# What the library reads by itself, in a process.
+# The parts that the library reads, in a process.
 case ${VARIANT:-gcc} in
 gcc) count=60000 ;;
 *) count=15000 ;;
@@ -136,7 +136,7 @@ ASAN_OPTIONS=${ASAN_OPTIONS:-}:log_path=$WORK/asan UBSAN_OPTIONS=log_path=$WORK/
     fail "fuzz_objects: $(tail -n 3 fuzzed; head -n 20 asan* ubsan* 2> /dev/null)"
 cat fuzzed
 
-# What the tool reads with libdw: prototypes, places, arguments, each file in a child.
+# The parts that the tool reads with libdw: prototypes, places, arguments; each file in a child.
 cat > types.cc << 'END'
 template <class T> struct list { T *first; int count; virtual int size() const { return count; } };
 struct pair { int x, y; enum kind { FEW, MANY } kind; union { float f; unsigned u; }; pair *next; };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Signals after instructions of every recording path, and further ones inside their handlers; signal
+# Signals after instructions of every recording path, and more signals inside their handlers; signal
 # storms on small stacks; handlers that jump out. tests/campaign/signals.sh does more.
 # variants: clang
 . "$(dirname "$0")/../common.bash"

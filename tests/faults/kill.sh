@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# SIGKILL at random moments, at least 200 times: whatever was counted outside the victim is in its
+# SIGKILL at random moments, at least 200 times: all that was counted outside the victim is in its
 # trace. Hits, nested scopes with values, and hits written by another process, which is killed, too.
 # campaign: tsan
 . "$(dirname "$0")/../common.bash"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A program killed before its spool has a name has recorded nothing: its trace is complete and can
-# be closed. While it lives, no other process closes its trace, and a truncated copy is not mistaken
-# for such a trace.
+# be closed. While the program is alive, no other process closes its trace; and a truncated copy is
+# not mistaken for such a trace.
 . "$(dirname "$0")/../common.bash"
 
 if ! has_unnamed_files; then
@@ -12,8 +12,8 @@ state_of() {
     "$PROBITY" info --json "$1" 2> /dev/null | jq -r '.[0].state'
 }
 
-# Sets the time of a trace's last change: the start of its recording and $2 ms. The limit between a
-# slow start and a change after it is 100 ms.
+# Sets the time of a trace's last change to the start of its recording plus $2 ms. The limit between
+# a slow start and a later change is 100 ms.
 set_changed() {
     "$PROBITY" info --json "$1" 2> /dev/null | python3 -c 'import json, os, sys
 started = json.load(sys.stdin)[0]["times"]["started_ns"]
@@ -21,7 +21,7 @@ changed = started + int(sys.argv[2]) * 1000000
 os.utime(sys.argv[1], ns=(changed, changed))' "$1" "$2"
 }
 
-# `recover`, while another process holds the lock of the program that records this trace.
+# Runs `recover` while another process holds the lock of the program that records this trace.
 recover_locked() {
     python3 - "$PROBITY" "$1" << 'END'
 import fcntl, struct, subprocess, sys
@@ -36,7 +36,7 @@ for program in ends ends.shared; do
     PROBITY_OUT=$WORK/trace LD_PRELOAD=$PROGRAMS/plugin_kill_at_link.so \
         "$PROGRAMS/$program" exit > expected 2> errors || true
     no_leftovers "$program"
-    # On a busy machine and in an emulator, a start often takes longer than that.
+    # On a busy machine and in an emulator, a start often takes longer than the limit.
     set_changed trace 100
     expect "$program: state after a slow start" unfinished "$(state_of trace)"
     set_changed trace 99
@@ -57,8 +57,8 @@ for program in ends ends.shared; do
     expect "$program: hits" 0 "$("$PROBITY" csv trace | wc -l)"
     "$PROBITY" check trace > out 2>&1 || fail "$program: check afterwards: $(cat out)"
 
-    # A program closes its trace before it releases the lock. With this time of the last change, the
-    # trace may be one whose program is just starting.
+    # A program closes its trace before it releases the lock. A trace with this time of the last
+    # change may be that of a starting program.
     touch -r held trace
     recover_locked trace > out 2>&1 || fail "$program: recover, closed: status $?"
     expect "$program: recover, closed" 'trace: already closed' "$(cat out)"

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Opening a device has effects: a watchdog starts, a tape rewinds. Other users can plant a link to
-# one under the name of a trace, or of a file next to a trace. The tool examines what a name refers
-# to before it opens it. A pipe takes the place of the device here; the kernel reports each time it
-# is opened.
+# Opening a device has effects: a watchdog starts, a tape rewinds. Other users can create a link to
+# one under the name of a trace, or of a file next to a trace. The tool examines a file before it
+# opens it. Here a pipe is used in place of a device; the kernel reports each time it is opened.
 . "$(dirname "$0")/../common.bash"
 
 # Runs a command and prints how often it opened the pipe.
@@ -14,7 +13,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 watch = libc.inotify_init1(IN_NONBLOCK)
 if libc.inotify_add_watch(watch, b"pipe", IN_OPEN) < 0:
     sys.exit("inotify: " + os.strerror(ctypes.get_errno()))
-# A command that opens the pipe may wait for its other end.
+# A command that opens the pipe may wait for its other end to be opened.
 try:
     status = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=open("output", "w"),
                             stderr=open("errors", "w"), timeout=60).returncode
@@ -27,7 +26,7 @@ except BlockingIOError:
 print(len(events) // struct.calcsize("iIII"), "times, status", status)
 END
 
-# $1 times and status that are expected, then the command
+# $1 expected number of times and status, then the command
 opened() {
     local expected=$1
     shift
@@ -53,7 +52,7 @@ opened "0 times, status 0" "$PROBITY" report --from 0s good.probity
 opened "0 times, status 0" "$PROBITY" waits good.probity
 opened "0 times, status 126" "$PROBITY" record ./pipe
 
-# A history, also one that is named.
+# A history, and one that is named on the command line.
 mkdir project
 "$PROBITY" runs init --project project > output || fail "runs init: status $?"
 history=$(find project -type f)

@@ -22,7 +22,7 @@ as_stranger() {
     setpriv --reuid $STRANGER --regid $STRANGER --clear-groups env PYTHONDONTWRITEBYTECODE=1 "$@"
 }
 
-# $1 description, $2 expected status; the rest is run, with its messages in "errors"
+# $1 description, $2 expected status; the rest: the command, whose messages are written to "errors"
 status_of() {
     local what=$1 expected=$2 status=0
     shift 2
@@ -77,7 +77,7 @@ spool library/libfoo.so.0 --segments 3
 status_of "another name" 3 "$PROBITY" recover killed.probity
 expect "another name: files" 4 "$(find library -type f | wc -l)"
 rm -r library link
-# The name is the session's, but the directory is reached through a link, is open to others, or
+# The name is the session's, but the directory is reached through a link, is writable by others, or
 # contains "..".
 mkdir -m 700 private
 mkdir -m 770 open
@@ -136,7 +136,7 @@ rm -f ./*.probity
 
 # ---- Names ----
 
-# Whatever the name of a site, rows stay rows, and no control character reaches a terminal.
+# Whatever the name of a site, rows remain rows, and no control character reaches a terminal.
 crafted trace names.probity --name 'a\nb\r\x1b[31m\x9b2J\x07\\n,"q"'
 escaped='"a\nb\r\033[31m\2332J\a\\n,""q"""'
 for command in "csv" "list --csv" "blocks --csv" "report --csv" "tree --csv" "hist --csv *"; do
@@ -205,7 +205,7 @@ another_user() {
     [ ! -e theirs.csv.probity ] || fail "trusted: the trace was not removed"
     rm -f theirs*
 
-    # Planted under a matching name while a program runs.
+    # Created by another user under a matching name while a program runs.
     cat > plant << END
 setpriv --reuid $STRANGER --regid $STRANGER --clear-groups sh -c '
     python3 ../crafted.py trace sh.424242.probity --killed --csv "$WORK/victim" --session $SESSION
@@ -215,7 +215,7 @@ END
     grep -q 'belong to other users' errors || fail "a planted trace: $(cat errors)"
     expect "a planted trace: the file" precious "$(cat ../victim)"
     [ -e .probity-$SESSION.0 ] || fail "a planted trace: its spool was recovered"
-    # Even on request, another user's spool is used for that user's trace only.
+    # Even on request, another user's spool is used only for that user's trace.
     crafted trace mine.probity --killed --session $SESSION
     status_of "their spool, my trace" 3 "$PROBITY" recover mine.probity
     [ -e .probity-$SESSION.0 ] || fail "their spool, my trace: it was removed"
@@ -224,7 +224,8 @@ END
     expect "their spool, their trace: the file" precious "$(cat ../victim)"
     rm -f ./* .probity*
 
-    # My spool and their trace, which copies its session; even if the owner's id is missing.
+    # My spool, and another user's trace, which copies its session; even if the owner's id is
+    # missing.
     crafted trace mine.probity --killed --session $SESSION
     crafted spool "$SPOOL/$SESSION.0" --session $SESSION
     as_stranger python3 ../crafted.py trace theirs.probity --killed --session $SESSION \
@@ -240,7 +241,7 @@ END
     PROBITY_SPOOL_DIR=$PWD/dir status_of "their directory" 3 "$PROBITY" recover mine.probity
     [ -e dir/$SESSION.0 ] || fail "their directory: my file in it was removed"
 
-    # An index next to my trace that hides its records: mine is used, theirs is not.
+    # An index next to my trace that hides its records: my index is used, but not another user's.
     rm -rf ./* "${SPOOL:?}"/*
     PROBITY_OUT=$PWD/mine.probity "$PROGRAMS/typed" 2000 > /dev/null || fail "typed: status $?"
     "$PROBITY" csv --since 50% mine.probity > expected
@@ -302,7 +303,7 @@ END
     status_of "their history, named" 0 "$PROBITY" runs list --project ..
     cd ../.. || exit
     rm -rf theirs
-    # My history in another user's directory, and their link to it.
+    # My history in another user's directory, and that user's link to it.
     as_stranger mkdir theirs
     "$PROBITY" runs init --project theirs > /dev/null
     cd theirs || exit

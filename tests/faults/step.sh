@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Single-steps the record path: reads the spool after every instruction, and delivers a signal at
-# every instruction. Some handlers fork. PARTS: only one in that many scenarios, chosen by SEED.
+# every instruction. Some handlers fork. PARTS: only one in PARTS scenarios, chosen by SEED.
 # variants: clang
 # timeout: 1800
 . "$(dirname "$0")/../common.bash"
@@ -28,10 +28,10 @@ done
 step signal first $((13 * every)) 3
 step signal fast $every 1000
 step signal gap $every 1000
-# A handler that uses up several chunks.
+# A handler that fills several chunks.
 step signal change $((3 * every)) 5000
 step signal gap_change $((5 * every)) 5000
-# The writer gives up on the interrupted probe, whose record then arrives late.
+# The writer stops waiting for the interrupted probe, whose record then arrives late.
 step signal fast $((11 * every)) 5000 1300
 step signal wide_change $((7 * every)) 5000
 
@@ -56,7 +56,7 @@ step signal typed_first $((29 * every)) 3
 step signal profile_first $((29 * every)) 3
 step signal params_change $((11 * every)) 500
 
-# Scopes in code that is patched.
+# Scopes in patched code.
 build_stepper stepper_patchable -DPROBITY_PATCHABLE
 STEPPER=stepper_patchable
 for scenario in plain plain_gap_change message message_gap_change pause_gap_change profile \

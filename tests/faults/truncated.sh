@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Golden traces truncated at every byte, and with every bit flipped, through every command and
-# export: none crashes or is silent, and csv shows only records of the whole trace. STRIDE: of how
-# many damaged traces one is tried.
+# export: none crashes or reports nothing, and csv shows only records of the whole trace. STRIDE=N:
+# one in N damaged traces is tried.
 # variants: asan
 # timeout: 800
 . "$(dirname "$0")/../common.bash"

@@ -1,5 +1,5 @@
 # A ClickHouse server on loopback, with its data in the test's directory. Sourced after common.bash.
-# ENGINE=current: a current engine behind tests/engine/front.mjs, in place of Debian's server.
+# ENGINE=current: a recent engine behind tests/engine/front.mjs, in place of Debian's server.
 
 is_current() { [ "${ENGINE:-}" = current ]; }
 

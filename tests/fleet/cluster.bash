@@ -71,7 +71,7 @@ starts_cluster() {
     fi
     unset PROBITY_FLEET PROBITY_FLEET_PASSWORD PROBITY_LABEL
     export no_proxy='*'
-    # Several ports at once, so that they differ.
+    # Allocates several ports at once, so that they differ.
     read -r keeper_port http1 http2 tcp1 tcp2 inter1 inter2 < <(python3 -c 'import socket
 sockets = [socket.socket() for i in range(7)]
 for s in sockets: s.bind(("127.0.0.1", 0))
@@ -105,8 +105,7 @@ END
     url2=http://127.0.0.1:$http2/probity
 }
 
-# This old server may crash while it fetches: then it is started again, as a service would be. $1
-# server
+# This old server may crash while it fetches. It is then restarted, as a service would be. $1 server
 revive() {
     is_running "${servers[$1]}" || { kills "${servers[$1]}"; starts_member "$1"; }
 }
@@ -121,8 +120,8 @@ arrive() {
     fail "server $1 has not $2 calls, try $try"
 }
 
-# $1 URL. This old server may crash while it creates tables on a cluster: then it is started again,
-# as a service would be.
+# $1 URL. This old server may crash while it creates tables on a cluster. It is then restarted, as a
+# service would be.
 makes_tables() {
     local try i
     for try in 1 2 3; do

@@ -1,8 +1,8 @@
-# The queries of packaging/grafana/probity-fleet.json as Grafana's data source sends them. Sourced
-# after clickhouse.bash.
+# The queries of packaging/grafana/probity-fleet.json in the form in which Grafana's data source
+# sends them. Sourced after clickhouse.bash.
 dashboard=$SOURCE/packaging/grafana/probity-fleet.json
 
-# Formats the result of a variable's query as a quoted list, as Grafana's format sqlstring does.
+# Formats the result of a variable's query as a quoted list, like Grafana's format sqlstring.
 quoted() {
     sql "$1 FORMAT JSONCompact" |
         jq -r --arg q "'" '[.data[][0] | $q + gsub($q; $q + $q) + $q] | join(",")'
@@ -33,7 +33,7 @@ asks_dashboard() {
     local title statement
     hosts=$(quoted "$(variable host)")
     labels=$(quoted "$(variable label)")
-    # For a variable with a value besides its text.
+    # For a variable whose value differs from its text.
     functions=$(sql "$(variable function) FORMAT JSON" | jq -r '[.data[].__value] | join(",")')
     from=$(($(date +%s) / 60 * 60 - 600))
     while IFS= read -r title; do

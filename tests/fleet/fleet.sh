@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity ship`, `fleet` and `report --from-fleet` with a ClickHouse server on loopback: reports
 # are the same as from the traces; each row arrives once, whichever side is killed; hostile names,
-# damaged ledgers and wrong passwords. KILLS: how often the sender and the server are killed.
+# damaged ledgers and wrong passwords. KILLS: number of kills of the sender and of the server.
 # variants: asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -111,8 +111,8 @@ sql 'CREATE DATABASE several' default
 all_url=$url
 url=http://127.0.0.1:$http_port/several
 probity "several" 0 ship --to "$url" --init recursion several varied
-# Each trace with its own clock: read together, they would share one, and times would differ by some
-# ns.
+# Each trace is read with its own clock: traces read together would share one, and times would
+# differ by some ns.
 for label in recursion several varied; do
     "$PROBITY" report --json "$label"
 done 2> /dev/null | jq -S -s '[.[].functions[]] | group_by(.name, .file, .line) |
@@ -188,7 +188,7 @@ all_there() {
     rm -f "$1" "$1.shipped"
 }
 
-# A busy machine may send nothing within 320 ms: then the longest time is doubled.
+# On a busy machine, nothing may be sent within 320 ms: then the longest time is doubled.
 longest=300 lines=0 idle=0 killed=0 traces=0 status=0
 while ((killed < kills)); do
     if [ "$status" = 0 ]; then

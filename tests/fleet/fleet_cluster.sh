@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # `probity ship --init --cluster` with two ClickHouse servers on loopback, each a shard, and
-# ZooKeeper: runs are on both, either one is asked, answers are those of the traces; while one is
-# killed, the sender reports that and waits, and afterwards every row is there once. Calls of schema
-# version 2 are copied.
+# ZooKeeper: runs are on both, either one can be queried, and answers are those of the traces; while
+# one is down, the sender reports that and waits, and finally every row has arrived once. Calls of
+# schema version 2 are copied.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"
 . "$SOURCE/tests/fleet/cluster.bash"
 . "$SOURCE/tests/fleet/dashboard.bash"
-OUTAGE=${OUTAGE:-7} # seconds for which a shard is away
+OUTAGE=${OUTAGE:-7} # seconds for which a shard is unavailable
 starts_cluster shards
 makes_tables "$url1"
 makes_tables "$url2"
 
 # ---- Rows on both shards, and the same answers from each server
 
-# $1 trace. Prints on which shard its run is; only a few are tried until both are found.
+# $1 trace. Prints the shard of its run; only a few are tried until both are found.
 shard_of() {
     local run
     run=$("$PROBITY" ship --to "$url1" --json "$1" 2> /dev/null | jq -r '.[0].run')
@@ -61,7 +61,7 @@ expect "runs of the dashboard" "$traces" "$(jq -r '.data[0].runs' answer)"
 
 # ---- Calls of schema version 2
 
-# $1 statement. This old server may crash while it changes tables on a cluster, or after that.
+# $1 statement. This old server may crash during a change of tables on a cluster, or after it.
 changes() {
     local try
     for try in 1 2 3; do

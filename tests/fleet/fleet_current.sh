@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests of answers from a database and of the dashboard with a current ClickHouse engine; and
-# features that Debian's lacks: codecs, tokens of inserts, quantilesDD.
+# Runs the tests of answers from a database and of the dashboard with a recent ClickHouse engine;
+# and features that Debian's lacks: codecs, tokens of inserts, quantilesDD.
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
 export ENGINE=current
@@ -48,7 +48,7 @@ while read -r name p50 p99; do
 done < <("$PROBITY" report --json --from-fleet "$url" | jq -r '.functions[] |
     "\(.name) \(.p50_ns) \(.p99_ns)"')
 
-# ---- Tokens: a block that is sent again with its token is not added; with another, it is
+# ---- Tokens: a block that is sent again is not added with the same token, but is with another
 
 where="run = (SELECT any(run) FROM probity_calls) AND block = 0"
 sql "SELECT * FROM probity_calls WHERE $where FORMAT Native" > block.native

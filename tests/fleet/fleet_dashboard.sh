@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The queries of packaging/grafana/probity-fleet.json, with the values that Grafana puts in, against
-# a ClickHouse server: each has an answer, and the percentiles are those of `probity report`.
+# The queries of packaging/grafana/probity-fleet.json, with the values that Grafana inserts, against
+# a ClickHouse server: each has a result, and the percentiles are those of `probity report`.
 # timeout: 120
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"
@@ -35,8 +35,8 @@ cmp -s from.report from.dashboard || fail "functions: $(diff from.report from.da
         if . < 0 then -. else . end] | max' > largest
 jq -e '. < 0.0079' largest > compared || fail "percentiles differ by $(cat largest)"
 
-# Calls left by longjmp are in no mean. No function of the program is recursive or has calls of both
-# kinds, so the durations of those that have a mean are their total times.
+# Calls left by longjmp are not in any mean. No function of the program is recursive or has calls of
+# both kinds, so if it has a mean, its durations are its total times.
 PROBITY_LABEL=jumps PROBITY_OUT=$WORK/jumps "$PROGRAMS/jumps" loop 50 > output
 "$PROBITY" ship --to "$url" jumps > shipped.out 2>&1 || fail "$(cat shipped.out)"
 asks_dashboard

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `probity ship` against a server with faults (fleet_server.py): each row arrives once although
-# blocks are acknowledged and lost, the disk is full, answers or connections are missing, a block
-# takes longer to send than a claim lasts, memory is refused, or the ledger cannot be written; every
-# attempt to send a block has the same token; a certificate that nobody has signed is refused.
+# blocks are acknowledged and lost, the disk is full, replies or connections are missing, a block
+# takes longer to send than a claim lasts, memory is exhausted, or the ledger cannot be written;
+# every attempt to send a block has the same token; an unsigned certificate is rejected.
 # variants: asan
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -48,7 +48,8 @@ arrives() {
     expect "$1: blocks sent twice" 0 "$(jq '[.[] | select(.[1] | length != 1)] | length' rows)"
 }
 
-# Of each block "INSERTS TOKENS": how often it was sent, and with how many different tokens.
+# For each block, prints "INSERTS TOKENS": how often it was sent, and with how many different
+# tokens.
 tokens() { curl -sS --noproxy '*' --data-binary "TEST TOKENS" "http://127.0.0.1:$port/"; }
 
 arrives lost
@@ -97,7 +98,7 @@ grep -q "cannot open 'nothing.pem'" errors || fail "no such file: $(cat errors)"
 over_tls "not a certificate" 1 127.0.0.1 NONE= --ca key.pem
 stop_server
 
-# ---- Full disk, and refused memory, on this side
+# ---- Full disk, and exhausted memory, of the sender
 
 start_server none
 if [ -w /dev/full ]; then

@@ -21,12 +21,12 @@ trap '[[ $BASHPID != $$ ]] || { stop_server KILL; cd /; umount -l "$WORK/server"
     rm -rf "$WORK" "$SPOOL"; }' EXIT
 probity "tables" 0 ship --to "$url" --init
 
-# Fills the disk: nothing more can be written there. $1 directory
+# Fills the disk: nothing more can be written to it. $1 directory
 fills() { dd if=/dev/zero of="$1/filler" bs=64k > /dev/null 2>&1 || true; }
 
 starts_three disk
 
-# Whether the traces have the records of all rounds, which then need no more space.
+# Returns whether the traces have the records of all rounds, which then need no more space.
 are_written() {
     for i in 1 2 3; do
         "$PROBITY" info --json "disk/$i" 2> /dev/null | grep -q '"records_in_spool": 0,' || return

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A database that lies: replies with changed numbers, lengths and texts, cut off, repeated, without
-# end, or that send the client elsewhere. Commands end with a documented status, print no control
-# characters, use bounded memory, and go to no other address. COUNT: how many changed
-# databases each command gets; SEED: of the first.
+# A malicious database: replies with changed numbers, lengths and texts, truncated, repeated,
+# endless, or with redirections. Commands end with a documented status, print no control characters,
+# use bounded memory, and connect to no other address. COUNT: number of changed databases for each
+# command; SEED: of the first.
 # variants: asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `probity ship --init` with tables of schema version 1 that have rows: they are migrated, and once
-# the traces have been sent again, answers are those of new tables. With tables of version 2: calls
-# are copied, even after an interruption. Tables that cannot be migrated stay as they are, and that
-# is reported.
+# the traces have been sent again, answers are those of new tables. With tables of version 2, calls
+# are copied, even after an interruption. Tables that cannot be migrated are not changed, which is
+# reported.
 # timeout: 300
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"
@@ -109,7 +109,7 @@ calls_of() {
          start_ns, depth, function, total_ns" "$1"
 }
 
-# Also times that no trace has: the largest, and differences that are large or negative.
+# Including times that no trace has: the largest, and differences that are large or negative.
 sql "INSERT INTO probity_calls (day, run, block, function, thread, depth, flags, at_ns, since_0,
     since_1, self_0, self_1, self_2, inner_0, inner_1, inner_2, off_0, off_1, inner_off_0,
     inner_off_1, paused_ns, paused_cpu_ns) SELECT toDate('2026-01-01'), 7, 0, 1, number, 0, 1,
@@ -133,7 +133,7 @@ probity "a migrated run" 0 report --from-fleet "$two" --label recursion
 probity "sending after version 2" 0 ship --to "$two" --json recursion
 expect "sending after version 2: rows" 0 "$(jq '.[0].rows' output)"
 
-# As after an interruption: the table is renamed, some rows are copied, the version is not there.
+# As after an interruption: the table is renamed, some rows are copied, and the version is missing.
 sql "ALTER TABLE probity_calls DROP PARTITION '2026-01-01'" two
 columns=$(sql "SELECT arrayStringConcat(groupArray(name), ', ') FROM system.columns
     WHERE database = 'two' AND table = 'probity_calls' AND default_kind != 'ALIAS'")
@@ -148,7 +148,7 @@ cmp -s calls.new calls.old || fail "continued: $(diff calls.new calls.old | head
 
 # ---- What cannot be migrated
 
-# $1 database, $2 statement that changes its tables, $3 what is reported
+# $1 database, $2 statement that changes its tables, $3 the expected message
 stays() {
     makes_old_tables "$1"
     sql "DROP TABLE probity_threads" "$1"

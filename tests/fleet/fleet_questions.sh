@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # `list`, `tree`, `blocks`, `hist`, `threads`, `runs` and `diff` give the same answers from a
 # database as from the traces; filters with hostile names select nothing else; --sql prints each
-# command's statements; commands without an answer say so.
+# command's statements; commands that have no answer report that.
 # variants: asan
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"
 starts_database
 
-# $1 description, $2 filter of jq; then a command as for a file, with @ for the trace. Both answers,
-# from the file and from the fleet, must be the same and not empty.
+# $1 description, $2 filter of jq; then a command as for a file, with @ for the trace. The answers
+# from the file and from the fleet must be the same, and not empty.
 same() {
     local what=$1 filter=$2 from=() of=() word
     shift 2
@@ -28,7 +28,7 @@ same() {
 
 # ---- The same answers
 
-# Again if another program ran for most of its time, and it has no calls in the middle.
+# Repeated if another program ran for most of its time, and it has no calls in the middle.
 for ((i = 0; i < 10; i++)); do
     rm -f recursion
     record recursion "$PROGRAMS/tree"
@@ -96,7 +96,7 @@ for label in recursion several varied; do
     done
     same "hist of a part of $label" "$histograms" hist '*' "@$label" --since 20% --until 80%
 done
-# A database does not record callees' pauses.
+# Callees' pauses are not in a database.
 same "threads with pauses" '[.processes[].threads[] | {tid, name, first_ns, scopes}]' \
     threads @recursion
 reported "threads with pauses" "lower bounds"
@@ -174,7 +174,7 @@ reported "a trace in a fleet's diff" "@LABEL"
 probity "a label that nobody has" 1 diff --from-fleet "$url" @nobody -- @after
 reported "a label that nobody has" "no such runs"
 
-# ---- Hostile names: each selects the runs that have it, and no other
+# ---- Hostile names: each selects the runs that have it, and no others
 
 long=$(printf 'x%.0s' {1..65536})
 quotes=$(printf "'%.0s" {1..65536})
@@ -242,7 +242,8 @@ probity "a story" 0 fleet --from-fleet "$url" --request 77 --label rounds --json
 expect "its hits" "request-begin 0 job:begin
 - 0 half
 request-end 0 job:end" "$(jq -r '.runs[0].hits[] | "\(.role // "-") \(.thread) \(.probe)"' output)"
-# On some machines the clock may be read twice within one step: then `work` begins with the request.
+# On some machines, two readings of the clock may be within one step: then `work` begins with the
+# request.
 expect "its calls" "leaf 1 leaf 1" "$(jq -r '.runs[0] | .hits[0].at_ns as $begin |
     [.calls[] | select(.function != "work" or .start_ns != $begin) |
     "\(.function) \(.depth)"] | join(" ")' output)"

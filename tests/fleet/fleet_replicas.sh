@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two ClickHouse servers on loopback as replicas of one shard, and ZooKeeper: senders of copies of a
-# trace, each with another server, even while one replica lags; a sender whose server is killed
+# trace, each to a different server, even while one replica lags; a sender whose server is killed
 # continues with the other one; without ZooKeeper, nothing is sent. Each row arrives once.
 # variants: gcc
 # timeout: 600
@@ -25,8 +25,8 @@ both_of() {
         "$(sql_of "$2" "SELECT sum(calls) FROM probity_minutes WHERE $mine")"
 }
 
-# Whether the server has each call once. A replica gets its tables' rows one table after the other,
-# and this old server may crash meanwhile.
+# Returns whether the server has each call once. A replica receives the rows of its tables one table
+# after the other, and this old server may crash meanwhile.
 is_there_once() {
     local try
     for ((try = 0; try < 300; try++)); do
@@ -40,14 +40,14 @@ is_there_once() {
 # $1 server, $2 rows: its replica has as many calls
 has_calls_at() { [ "$(sql_of "$1" "SELECT count() FROM probity_calls_3_local")" -ge "$2" ]; }
 
-# Sends a trace, and tries again while another sender has it. $1 URL, $2 trace
+# Sends a trace, and retries while another sender has it. $1 URL, $2 trace
 sends_in_the_end() {
     until "$PROBITY" ship --to "$1" --block-rows 20000 "$2" > "$2.out" 2> "$2.err"; do
         grep -q 'is also sending run' "$2.err" || { cat "$2.err" >> wrong; return; }
     done
 }
 
-# ---- At the same time, each with another replica
+# ---- At the same time, each to a different replica
 
 copies same
 sends_in_the_end "$url1" a/same &
@@ -82,7 +82,7 @@ arrive 2 $((before + calls))
 is_there_once lagging 1
 is_there_once lagging 2
 
-# ---- The server of a sender is killed: the other one takes the rest
+# ---- The server of a sender is killed: the other one receives the rest
 
 copies killed
 before=$((before + calls))

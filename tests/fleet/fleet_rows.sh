@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What `probity ship` sends besides calls, with a ClickHouse server on loopback: blocks, requests
-# and the bytes of traces are those of the traces; running programs are followed, no matter which
-# process is killed.
+# What `probity ship` sends in addition to calls, with a ClickHouse server on loopback: blocks and
+# requests are those of the traces, and the traces can be restored byte by byte; running programs
+# are followed, no matter which process is killed.
 # variants: asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -18,7 +18,7 @@ run_of() {
 
 # ---- Blocks and requests
 
-# Names of probes in place of their numbers. $1 a run; standard input: FROM TO ...
+# Replaces the numbers of probes with their names. $1 a run; standard input: FROM TO ...
 with_names() {
     sql "SELECT probe, if(site, name, toString(number)) FROM probity_probes WHERE run = $1
          ORDER BY version FORMAT TSV" > probes

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Copies of a trace in several directories, sent at the same time: one sender has the run, others
-# are refused, and each row arrives once; if it is killed, it can be restarted at once, and another
-# one takes over when its claim has expired.
+# are rejected, and each row arrives once; if it is killed, it can be restarted at once, and another
+# sender takes over when its claim has expired.
 # variants: asan
 # timeout: 600
 . "$(dirname "$0")/../common.bash"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Bytes that rows take on the disk of Debian's ClickHouse server, which has no codecs, with
-# packaging/clickhouse/probity-compression.xml: calls, blocks and requests at most 4.
+# The size of rows on the disk of Debian's ClickHouse server, which has no codecs, with
+# packaging/clickhouse/probity-compression.xml: at most 4 bytes for a call, block or request.
 # timeout: 300
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"

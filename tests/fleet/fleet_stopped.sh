@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Senders that are stopped (SIGSTOP), as on a laptop that is suspended, before their calls to
 # connect(), send() and recv(); when their claims have expired, a sender of a copy of the trace
-# takes over, then they continue. Each row arrives once.
+# takes over; then they continue. Each row arrives once.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"
-EVERY=${EVERY:-3} # stop before each third call; 1: before each
+EVERY=${EVERY:-3} # stop before every third call; 1: before each
 starts_database
 senders=() names=()
 trap '[[ $BASHPID != $$ ]] || { kill -s KILL "${senders[@]}" 2> /dev/null || true
@@ -46,7 +46,7 @@ for ((i = 1 + RANDOM % EVERY; i <= count; i += EVERY)); do
     ! ((${#senders[@]} % 8 == 0)) || wait_until "$!" is_stopped "$!" || true
 done
 for sender in "${senders[@]}"; do
-    wait_until "$sender" is_stopped "$sender" || true # the number of calls varies a little
+    wait_until "$sender" is_stopped "$sender" || true # the number of calls varies slightly
 done
 
 # ---- Others take over, as soon as they may
@@ -63,7 +63,7 @@ while ((${#heirs[@]} > 0)); do
     heirs=("${rest[@]}")
     # shellcheck disable=SC2154 # failures: set by common.bash
     ((failures < 5)) || break
-    # Claims expire after a time: other senders would only take the CPU until then.
+    # Claims expire after some time: until then, other senders would only use CPU time.
     ((${#heirs[@]} == 0)) || sleep 0.5
 done
 

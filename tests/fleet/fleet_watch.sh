@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# `probity ship --watch` with a ClickHouse server on loopback: any number of running programs take
-# turns; files that are still being copied wait; copies of a trace are sent once; traces that are
-# replaced, or whose program is killed, while being followed arrive in their final state.
+# `probity ship --watch` with a ClickHouse server on loopback: any number of running programs are
+# followed in turn; files that are still being copied are sent later; copies of a trace are sent
+# once; traces that are replaced, or whose program is killed, while being followed arrive in their
+# final state.
 # variants: asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -29,8 +30,7 @@ records() {
         PROBITY_LABEL=$1 PROBITY_OUT=$WORK/$1 "$PROGRAMS/steady" > /dev/null
 }
 
-# $1 directory. Once a trace that is added there has been sent, a pass has found everything that was
-# there before.
+# $1 directory. Once a trace that is added there has been sent, a pass has found all earlier files.
 sees_all() {
     looks=$((${looks:-0} + 1))
     records "look$looks" 1
@@ -38,8 +38,8 @@ sees_all() {
     wait_until "$watcher" is_finished "look$looks" || fail "$1: $(cat watch.err)"
 }
 
-# The watcher has reported nothing but how far the database is behind, which depends on the machine.
-# $1 description
+# Checks that the watcher has reported nothing except how far the database lags, which depends on
+# the machine. $1 description
 has_no_errors() {
     ! grep -v 'the database is [0-9]* s behind$\|has caught up$' watch.err > wrong ||
         fail "$1: $(cat wrong)"
@@ -63,7 +63,7 @@ has_no_errors turns
 records whole 3000
 bytes=$(stat -c %s whole)
 mkdir copied
-# Whether the system says that a file is open for writing.
+# Returns whether the system reports a file as open for writing.
 if python3 -c 'import fcntl, os
 fcntl.fcntl(os.open("whole", os.O_RDONLY), 1024, fcntl.F_RDLCK)' 2> /dev/null; then
     exec 4> copied/whole

@@ -2,7 +2,7 @@
 # at "url". Sourced after clickhouse.bash.
 # shellcheck disable=SC2154 # url: set by the script
 
-# $1 trace. Starts a program that does rounds; sets "program" and opens 3.
+# Starts a program that does rounds; sets "program" and opens descriptor 3. $1 trace
 starts_steady() {
     rm -f go
     mkfifo go
@@ -11,13 +11,13 @@ starts_steady() {
     exec 3> go
 }
 
-# $1 number of rounds to do, $2 total number of rounds then
+# $1 number of rounds to do, $2 total number of rounds after that
 does_rounds() {
     echo "$1" >&3
     wait_until "$program" has_lines rounds.done 1 "^$2\$"
 }
 
-# Whether this many calls of work() are in the database. $1 number
+# Returns whether this many calls of work() are in the database. $1 number
 has_calls() {
     [ "$(sql "SELECT count() FROM probity_calls WHERE depth = 0 AND run IN (SELECT run FROM
               probity_runs WHERE label = '$2')")" -ge "$1" ]
@@ -27,8 +27,8 @@ is_finished() {
     [ "$(sql "SELECT count() FROM probity_runs WHERE label = '$1' AND finished")" -gt 0 ]
 }
 
-# The database has all calls, once, and the report is the same. $1 trace, $2 number of calls of
-# work()
+# Checks that the database has all calls, once, and that the report is the same. $1 trace, $2 number
+# of calls of work()
 all_calls() {
     local counts
     counts=$(sql "SELECT sum(depth = 0), sum(depth = 1) FROM probity_calls WHERE run IN
@@ -45,7 +45,7 @@ all_calls() {
         fail "$1: $(cat errors) $(diff from.file from.fleet | head -n 6)"
 }
 
-# $1 directory: starts three programs that record there. Sets "recorders", their jobs, "feeds", and
+# Starts three programs that record in directory $1. Sets "recorders", their jobs, "feeds", and
 # "rounds", which each has done.
 # shellcheck disable=SC2034 # for the scripts
 starts_three() {
@@ -61,7 +61,7 @@ starts_three() {
     done
 }
 
-# $1 number: each of the three does that many more rounds
+# Each of the three does $1 more rounds
 all_do() {
     local i feed
     rounds=$((rounds + $1))
@@ -91,7 +91,7 @@ all_do_until() {
     done
 }
 
-# Ends the three; everything that they recorded is in the database. $1 directory
+# Ends the three programs, and checks that all that they recorded is in the database. $1 directory
 ends_three() {
     local i feed
     for feed in "${feeds[@]}"; do

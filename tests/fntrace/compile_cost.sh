@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the macros of FnTrace.h cost the compiler. What they expand to must be short, and must be
+# The cost of the macros of FnTrace.h for the compiler. Their expansion must be short, and must be
 # scanned once: a macro that is scanned again for each value takes the preprocessor's time and
-# memory, so 100 functions with 8 values each must be expanded in 400 MiB.
+# memory, so expanding 100 functions with 8 values each must take no more than 400 MiB.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 FUNCTIONS=100

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Scopes in a C++20 coroutine, whose variables gcc keeps in memory: each call is recorded with its
-# values, and the program ends as it does without a recording.
+# values, and the program ends as without a recording.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 

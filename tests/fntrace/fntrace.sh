@@ -23,7 +23,7 @@ record() {
     "$PROBITY" report --json trace > report 2>> errors || fail "report of $*: $(cat errors)"
 }
 
-# The log equals the golden file $1, or $1.gcc and $1.clang, since compilers spell types
+# Checks that the log equals the golden file $1, or $1.gcc and $1.clang, since compilers spell types
 # differently.
 is_golden() {
     local file=$GOLDEN/$1.log
@@ -100,7 +100,7 @@ check_standard() {
 }
 
 # The article's spelling, stream messages and types of the library have the same log in each
-# standard; check_goldens has C++17. STANDARDS: other ones than all, separated by colons.
+# standard; C++17 is in check_goldens. STANDARDS: only these, separated by colons.
 check_standards() {
     local standard name standards=${STANDARDS-c++11:c++14:c++17:c++20}
     for standard in ${standards//:/ }; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Mistakes that the compiler must report. gcc and clang reject each source, as C and as C++, with a
-# message that names the mistake; the corrected version compiles without warnings. SHARE=N: one in N
-# of the sources that are rejected, chosen by SEED; by default all.
+# message that names the mistake; the corrected version compiles without warnings. SHARE=N: tests
+# one in N of the rejected sources, chosen by SEED; by default all.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 INCLUDE=$OLDPWD/include
@@ -134,7 +134,7 @@ mistake "no operator<< of a return value" c++ "no operator<<.* for the type of .
     'point result = {1, 2}; FN_FUNC_RETVAL(point, result, FN_1);' \
     'point *result = 0; FN_FUNC_RETVAL(point *, result, FN_1);'
 
-# What contains an unsupported type gets one line too, not pages about templates.
+# An unsupported type inside another one is reported on one line, too, not by pages about templates.
 one_line() {
     local compiler standard
     { echo '#include <map>' && echo '#include <vector>' &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Scopes left by longjmp are found at the next enter, counted, and excluded from later times; scopes
-# that only look abandoned are left alone. Both recorded and in profile mode.
+# that only look abandoned stay open. Both recorded and in profile mode.
 # variants: clang asan
 # campaign: tsan
 . "$(dirname "$0")/../common.bash"
@@ -41,7 +41,7 @@ for program in $(forms_of jumps); do
                 fail "$program $mode: $name lasted"
         done
         if [ "$mode" = 0 ]; then
-            # Nothing nests in the abandoned scopes: no line is deeper than the deepest call.
+            # Nothing nests in the abandoned scopes: no line is nested deeper than the deepest call.
             "$PROBITY" log --color=never trace |
                 awk '{ sub(/^[0-9]*: /, ""); match($0, /^ */); if (RLENGTH > 10) exit 1 }' ||
                 fail "$program: indentation grows"
@@ -165,9 +165,9 @@ work="main;work main;work;work"
 [[ $found =~ ^main\ ${work}\ main\;work\;work(\;leaves\ main\;work\;work)*\;after$ ]] ||
     fail "block: $found"
 
-# If a function is inlined into the target of its jump, its end is found with the target's next
-# report, not only at the target's end: other functions inlined there would be shown as its callees.
-# CPU times, because on a busy machine any call may take long.
+# If a function is inlined into the target of its jump, its end is found at the target's next
+# record, not only at the target's end: otherwise other functions inlined there would be shown as
+# its callees. CPU times, because on a busy machine any call may take long.
 cat > said.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -20,7 +20,7 @@ reports() {
         "$("$print_levels" "$trace" | cut -d' ' -f1-3 | tr '\n' ' ' | sed 's/ $//')"
 }
 
-# Starts a program whose levels are set from outside: $1 level to wait for, $2 how often. It prints
+# Starts a program whose levels are set from outside: $1 level to wait for, $2 how often. It writes
 # the levels that it sees to the file "arrivals".
 start_waiting() {
     PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" wait "$1" "$2" > arrivals 2> errors &
@@ -34,7 +34,7 @@ is_answered() {
     has_lines arrivals 1 begun && "$PROBITY" level "$waiting" > before 2> /dev/null
 }
 
-# The serial number of the last request, from the header of the spool.
+# Prints the serial number of the last request, from the header of the spool.
 request_serial() {
     od -An -t u4 -j 496 -N 4 "$SPOOL"/*.0 | tr -d ' '
 }
@@ -147,7 +147,8 @@ wait "$waiting" || fail "the program: $(cat errors)"
 expect "the writer's last event" "1 4 3 writer" "$(tail -n 1 found | cut -d' ' -f1-4)"
 expect "events" 14 "$(wc -l < found)"
 # A thread may read the level before a change and probe after the next one, or after it has itself
-# seen the new level, once per change; its clock may be read early. The same goes for the first hit.
+# seen the new level, once per change; its clock may be read early. The same is true of the first
+# hit.
 others=$("$print_levels" trace x | sed -n 's/^other \([0-9]*\) .*/\1/p')
 [ "$others" -le 27 ] || fail "$others hits at levels that differ from the trace"
 "$PROBITY" check trace > /dev/null || fail "damaged: $("$PROBITY" check trace 2>&1)"

@@ -4,7 +4,7 @@
 # variants: asan clang tsan
 . "$(dirname "$0")/../common.bash"
 
-# Prints the log with thread ids and times normalized. $1...: arguments
+# Prints the log with thread ids and times normalized. $@: arguments
 log() {
     "$PROBITY" log "$@" 2> errors |
         sed -E 's/^[0-9]+:/T:/; s/elapsed:\t.*/elapsed/; /^T: *\[thread /d'
@@ -140,7 +140,7 @@ cmp -s file kept || fail "followed log in a file differs: $(diff file kept | hea
 expect "steps followed" "$(wc -l < made)" "$(grep -c 'number = ' found)"
 rm -f trace made found kept
 
-# Killed: what is left in its spool is printed, too, and no line printed so far is missing.
+# Killed: the records in its spool are printed, too, and no line printed so far is missing.
 start_steps
 "$PROBITY" log --follow trace > found 2> errors &
 following=$!
@@ -179,7 +179,7 @@ status=0
 expect "--level 6" 2 "$status"
 log --tid 1 trace > /dev/null
 grep -q 'probity log. without filters' errors || fail "--tid 1: $(cat errors)"
-# In profile mode there is nothing to print; the log says so.
+# In profile mode there is nothing to print; a message reports that.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/profile "$PROGRAMS/logged" > /dev/null
 log profile > found
 grep -q 'counts scopes and does not record them' errors || fail "profile mode: $(cat errors)"

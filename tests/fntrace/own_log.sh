@@ -80,7 +80,7 @@ for program in $(forms_of own_log); do
 done
 
 program=own_log
-# The reader of the pipe is gone, the disk is full, the path does not exist: one line, and a
+# The reader of the pipe has exited, the disk is full, the path does not exist: one line, and a
 # complete trace.
 for log in nowhere/log /dev/full fifo; do
     fresh
@@ -102,7 +102,7 @@ PROBITY_LOG=nowhere/log run 0 run 100
 expect "the trace is kept if its log is not printed" 1 "$(find . -name '*.probity' | wc -l)"
 
 # While the program reads its own trace, its spool is live as usual; when the program is killed,
-# everything is still there.
+# nothing is lost.
 fresh
 PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log "$PROGRAMS/own_log" slow 100000 > out 2> errors &
 running=$!

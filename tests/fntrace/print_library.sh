@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The second library, which prints a program's CSV, log and summary: where it is loaded from and
-# where it must not be; what a program without it reports and keeps. Which programs contain the code
-# for dumps, and what the others report. The size of the first library.
+# The second library, which prints a program's CSV, log and summary: the directories from which it
+# is loaded, and those from which it must not be; what a program without it reports and keeps; which
+# programs contain the code for dumps, and what the others report; the size of the first library.
 . "$(dirname "$0")/../common.bash"
 
 cat > some.c <<'PROGRAM'
@@ -144,7 +144,7 @@ run alone PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
 grep -q "not completed (run 'probity recover' on it)" errors || fail "no drainer: $(cat errors)"
 "$PROBITY" recover hits.probity > /dev/null || fail "no drainer: recover"
 expect "no drainer: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
-# `record` drains it, even if the program has ended before that begins.
+# `record` drains it, even if the program ends before draining begins.
 for program in alone static shared_alone; do
     for try in 1 2 3 4; do
         rm -f hits.probity
@@ -160,7 +160,7 @@ run linked PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
 expect "no drainer, with the library: stderr" "" "$(cat errors)"
 expect "no drainer, with the library: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
 
-# ---- Conditions and dumps: in the shared library, and where the program asks for them ----
+# ---- Conditions and dumps: in the shared library, and in programs that request them ----
 
 condition="block 7->7 > 10ms"
 makes_dumps() {

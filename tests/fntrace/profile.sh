@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Profile mode: the report matches what the program did, however its scopes, threads and processes
-# end; trace and spool do not grow.
+# Profile mode: the report matches the program's own counts, however its scopes, threads and
+# processes end; trace and spool do not grow.
 # variants: asan clang tsan
 . "$(dirname "$0")/../common.bash"
 export PROBITY_PROFILE=1
@@ -8,7 +8,7 @@ export PROBITY_PROFILE=1
 export ASAN_OPTIONS=detect_leaks=0
 P=$PROGRAMS/profile
 
-# Lines "NAME CALLS" from the report on the given traces, for calls that have ended.
+# Prints lines "NAME CALLS" from the report on the given traces, for calls that have ended.
 calls() {
     "$PROBITY" report --json "$@" 2> report.err |
         jq -r '.functions[] | select(.calls > .calls_open) | "\(.name) \(.calls - .calls_open)"' |
@@ -20,7 +20,7 @@ same_calls() {
     local what=$1
     shift
     calls "$@" > found
-    # The threads of a program, and its processes, add up to one line.
+    # The threads and processes of a program are summed on one line.
     awk 'NF > 0 && $1 != "path" { calls[$1] += $2 }
          END { for (name in calls) print name, calls[name] }' expected | sort > expected.sorted
     cmp -s expected.sorted found ||
@@ -51,15 +51,15 @@ for program in "${forms[@]}"; do
     PROBITY_CLOCK=monotonic case_of "$program" threads 2
 done
 
-# Memory is bounded by the number of concurrent threads: 1,000 in sequence fit where 64 and a few
-# do.
+# Memory is bounded by the number of concurrent threads: 1,000 in sequence need no more than 64 and
+# a few.
 PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=65536 PROBITY_SPOOL_BYTES_MAX=2097152 \
     case_of "$P" churn 1000
 size=$(stat -c %s trace)
 PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=65536 PROBITY_SPOOL_BYTES_MAX=2097152 \
     case_of "$P" churn 300
 grown=$((size - $(stat -c %s trace)))
-# Anything left by a thread would take at least 20 bytes; a longer run has a few more SYNC blocks.
+# Data kept for each thread would take at least 20 bytes; a longer run has a few more SYNC blocks.
 [ "${grown#-}" -lt 7000 ] || fail "the trace grew by $grown bytes with 700 more threads"
 
 # Compares self times with the time spun, within 1 %; sleep is off-CPU. Under the thread sanitizer a
@@ -81,7 +81,7 @@ are_self_times_right() {
 }
 
 # Retried, because a thread may be preempted between a scope and the time spun in it. On a machine
-# that is never idle, at least wall time is no less, and CPU time no more, than the time spun.
+# that is never idle, wall time is at least the time spun, and CPU time at most.
 self_times() {
     local status bounds=
     for _ in 1 2 3 4 5; do

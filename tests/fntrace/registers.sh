@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Scopes change no register and nothing below the stack of their functions, however these are
+# Scopes change no register, and no memory below the stack of their functions, however these are
 # compiled: recorded, in profile mode, only counted, and off.
 . "$(dirname "$0")/../common.bash"
 # Small chunks change often.
@@ -45,8 +45,7 @@ fi
 for flags in "${flags_of_all[@]}"; do
     build_with registers "$flags" && run_modes "$flags" 60000 3
 done
-# Only some functions are for AVX-512: the compiler does not know that a scope may change its
-# registers.
+# Only some functions are for AVX-512: the compiler assumes that scopes do not change its registers.
 for flags in ${avx512_flags[@]+"${avx512_flags[@]}"}; do
     build_with registers_avx512 "$flags" || continue
     if [ "$(./program)" = "no AVX-512" ]; then

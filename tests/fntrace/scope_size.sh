@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# What FN_FUNC adds to a program's code, with and without values: two tests, and calls that save no
-# register. A program pays for that size even when it records nothing.
+# The code that FN_FUNC adds to a program, with and without values: two tests, and calls that save
+# no register. A program has this cost even when it records nothing.
 . "$(dirname "$0")/../common.bash"
 FUNCTIONS=8
 
-# Prints the bytes of code, with constants and unwind tables. $1 the scope or nothing, then flags
+# Prints the size of the code in bytes, with constants and unwind tables. $1 the scope or nothing,
+# then flags
 code_bytes() {
     local scope=$1 i
     shift

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Calls that do not simply return: left by an exception, paused before they are reported, made in a
+# Calls that do not simply return: left by an exception, paused before their checkpoints, made in a
 # pause, or open when the program is killed. Both recorded and in profile mode.
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments.c: functions that print their own arguments and results, as `probity log` should
- * show them: "NAME(A = VALUE, ...) = RESULT" in
- * the order of calls. Arguments: the file to print to, and the number of threads, whose calls of
- * in_thread() are not printed.
+ * arguments.c: functions that print their own arguments and results in the form that `probity log`
+ * should show: "NAME(A = VALUE, ...) = RESULT" in the order of calls. Arguments: the file to print
+ * to, and the number of threads, whose calls of in_thread() are not printed.
  */
 #include <limits.h>
 #include <pthread.h>

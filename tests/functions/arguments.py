@@ -13,7 +13,7 @@ result = re.compile(r"( *)return \((.*)\)$")
 
 class Thread:
     def __init__(self):
-        self.calls = []  # open ones: (indentation, name)
+        self.calls = []  # open calls: (indentation, name)
         self.shown = None  # the call whose values may follow: (indentation, name, values)
 
     def finish(self):

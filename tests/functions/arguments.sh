@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Arguments and results of functions without macros: what `probity record --args --returns` shows is
-# what each function prints itself. FLAGS: with how many sets of flags in addition to -O0 and -O2,
-# chosen by SEED, by default with all.
+# Arguments and results of functions without macros: `probity record --args --returns` shows the
+# same as each function prints itself. FLAGS: number of sets of flags in addition to -O0 and -O2,
+# chosen by SEED, by default all.
 # variants: clang
 # timeout: 300
 . "$(dirname "$0")/../common.bash"
@@ -28,7 +28,8 @@ build_xray() {
         fail "$1, $3: does not compile: $(cat errors)"
 }
 
-# $1 what; the rest: options of record, --, program and arguments. Makes the files "log", "found".
+# Records and compares; makes the files "log" and "found". $1 what; the rest: options of record, --,
+# program and arguments
 record() {
     local what=$1
     shift
@@ -40,7 +41,7 @@ record() {
     python3 "$SOURCE/tests/functions/arguments.py" do_ < log > found
 }
 
-# $1 what, $2: what to leave out on both sides
+# $1 what, $2: the lines to leave out on both sides
 same() {
     true_values "${2:-}" > wanted
     grep -vE "${2:-^$}" found | diff wanted - > difference || fail "$1: $(cut -c1-300 difference)"
@@ -90,7 +91,7 @@ else
     echo "left out: no clang here, which has XRay"
 fi
 
-# At a patchable entry, arguments are known, and results are not.
+# At a patchable entry, arguments are known, but not results.
 gcc -g -O1 -pthread -fpatchable-function-entry=5 -o values "$sources/arguments.c" -lm -ldl ||
     fail "patchable: does not compile"
 record "patchable" "${all[@]}" -- ./values truth
@@ -134,7 +135,7 @@ for compiler in fentry xray; do
         "$(tr '\n' ' ' < found)"
 done
 
-# All threads, each with its own values.
+# Values of all threads.
 build_fentry values "$sources/arguments.c" -O1
 record threads --function in_thread --args in_thread --returns in_thread -- ./values truth 4
 python3 "$SOURCE/tests/functions/arguments.py" in_thread < log | sort > found
@@ -156,7 +157,7 @@ expect "results only" "do_sizes() do_sizes returns -128 do_bool() do_bool return
 "$PROBITY" report --json trace > report.json
 expect "calls" 1 "$(jq '.functions[] | select(.name == "do_sizes").calls' report.json)"
 
-# A struct that is returned has its members' names in exports too.
+# If a struct is returned, exports have its members' names, too.
 record exports "${all[@]}" -- ./values truth
 "$PROBITY" export --format chrome -o chrome.json trace 2> errors || fail "chrome: $(cat errors)"
 expect chrome '{"count":-4,"weight":5}' \
@@ -221,7 +222,7 @@ record "another file" "${all[@]}" --args-in ./values -- \
 expect "another file: messages" "" "$(cat messages)"
 grep -qx 'do_sizes()' found || fail "another file: $(head -n 3 found)"
 
-# A damaged description is refused, with one message.
+# A damaged description is rejected, with one message.
 { printf PRBYARGS && head -c 500 /dev/zero; } > damaged
 record damaged "${all[@]}" --args-in ./values -- \
     bash -c 'eval "exec $PROBITY_ARGUMENTS<./damaged"; ./values truth; true'
@@ -239,7 +240,7 @@ record "without DWARF" "${all[@]}" -- ./without_dwarf truth
 expect "without DWARF" "no arguments for functions in './without_dwarf'" \
     "$(sed 's/^probity record: \(.*\): it has no debugging .* compile it with -g$/\1/' messages)"
 mkdir -m 777 open
-chmod 777 open # whatever the mask is
+chmod 777 open # whatever the umask is
 objcopy --only-keep-debug values open/values.debug
 objcopy --add-gnu-debuglink=open/values.debug without_dwarf open/refused
 record "not used" "${all[@]}" -- open/refused truth
@@ -264,14 +265,14 @@ END
 "$PROBITY" record --args do_sizes -o alone.probity -- ./alone 2> errors
 grep -q "needs --functions in addition" errors || fail "not linked: $(cat errors)"
 
-# -finstrument-functions does not show arguments, and says so.
+# -finstrument-functions does not show arguments, which a message reports.
 gcc -g -O1 -pthread -finstrument-functions -o values "$sources/arguments.c"
 record "-finstrument-functions" "${all[@]}" -- ./values truth
 expect "-finstrument-functions: messages" 1 "$(wc -l < messages)"
 grep -q -- "-finstrument-functions does not show arguments" messages || fail "$(cat messages)"
 grep -qx 'do_sizes()' found || fail "-finstrument-functions: $(head -n 3 found)"
 
-# ---- The program is undisturbed ------------------------------------------------------------------
+# ---- The program is not affected ----------------------------------------------------------------
 
 # The same results as without hooks, with arguments in vector registers.
 for flags in "-O0 -DWIDE=4" "-O2 -DWIDE=4" "-mavx -DWIDE=8" "-mavx512f -DWIDE=16"; do

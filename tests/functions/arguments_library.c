@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments_library.c: a shared library for arguments.c, which prints the call.
+ * arguments_library.c: a shared library for arguments.c that prints its call.
  */
 int do_library(int a, const char *b);
 

@@ -42,7 +42,7 @@ NOINLINE uint64_t middle(uint64_t value)
     return value;
 }
 
-/* In another source file, if the program has it. */
+/* Is in a different source file, if the program has one. */
 extern uint64_t elsewhere(uint64_t value) __attribute__((weak));
 
 NOINLINE uint64_t other(uint64_t value)
@@ -80,7 +80,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* The code, as it is in memory. */
+/* The code in memory. */
 static uint64_t checksum(void)
 {
     extern const unsigned char __executable_start[], etext[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * brief.c: a function without macros that is called often and is brief.
+ * brief.c: a short function without macros that is called often.
  */
 static volatile unsigned sink;
 

@@ -39,8 +39,8 @@ is_marked() {
         fail "$1: CSV of $2"
 }
 
-# $1 description, $2 function, $3 its calls: its hooks were removed, and every answer says so. If
-# even counting would exceed the budget, they are removed before a call is only counted.
+# $1 description, $2 function, $3 its calls: its hooks were removed, and every answer reports that.
+# If even counting would exceed the budget, they are removed before a call is only counted.
 is_removed() {
     "$PROBITY" report --json trace > report.json 2> report.err || fail "$1: $(cat report.err)"
     "$PROBITY" check trace > /dev/null 2> errors || fail "$1: $(cat errors)"
@@ -80,7 +80,7 @@ grep -q '\[budget 1.00 %: recording takes .* of the whole run\]' log.txt || fail
 records=$(jq '.[0].counts.records' info.json)
 [ "$records" -lt $((2 * calls)) ] || fail "$records records"
 
-# Nothing is demoted if recording has an unlimited budget: too little data to judge.
+# Nothing is demoted if recording has an unlimited budget: there is too little data for a decision.
 rm -rf trace
 PROBITY_OUT=trace PROBITY_BUDGET=100 "$P" 1 1000 > out
 same_counts "a budget that suffices" out trace
@@ -122,7 +122,8 @@ else
         echo "skipped: -mfentry, because there is no gcc"
     fi
     if clang --version > clang.out 2>&1; then
-        # One budget that counting keeps, because calls take long, and one that it exceeds.
+        # Two budgets: one that counting stays within, because calls take long, and one that it
+        # exceeds.
         flags="-fxray-instrument -fxray-instruction-threshold=1"
         budget=3% times=200 calls=300000 hooked XRay clang "$flags" -fxray-instrument
         rm -rf trace

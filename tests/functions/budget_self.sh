@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # With a budget, the CPU times of the functions that stay recorded are within 2 % of what the
 # program measures itself, while a function that one of them calls very often is only counted, or
-# its sleds are off again. Since the machine may be busy, the best of several runs counts.
+# its sleds are off again. The best of several runs counts, since the machine may be busy.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 CC=${CC:-gcc}
 [ -z "${SANITIZE:-}" ] || { echo "times of sanitized programs say nothing"; exit 77; }
 
-# The largest deviation of a function's CPU time from the true time, in percent, and whether the
-# frequent one was demoted.
+# Prints the largest deviation of a function's CPU time from the true time, in percent, and whether
+# the frequent function was demoted.
 examine() {
     local caller alone
     read -r caller alone < <(tail -n 1 errors)

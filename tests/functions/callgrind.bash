@@ -1,10 +1,10 @@
 # Call counts from callgrind's files and from traces. Sourced after common.bash.
 
 # Lines "FILE:FUNCTION CALLS" from a callgrind file, for functions below this directory. A name is
-# spelled out only once and then referred to by number; a callee is in the file of its caller (fl,
-# fi, fe) unless cfi or cfl gives another. A jump from code without a name, such as a hook's stub,
-# back into a function counts as a call there, but not here. $2: a header whose code may be the
-# first of a function, which callgrind then takes for a function of that header.
+# written only once and then referred to by number; a callee is in the file of its caller (fl, fi,
+# fe) unless cfi or cfl gives another. A jump from code without a name, such as a hook's stub, back
+# into a function counts as a call there, but not here. $2: a header whose code may come first in a
+# function, which callgrind then attributes to that header.
 callgrind_counts() {
     awk -v directory="$PWD/" -v header="${2:-}" '
         function name_of(text, names,    number) {
@@ -30,7 +30,7 @@ callgrind_counts() {
         END { for (key in calls) print key, calls[key] }' "$1" | LC_ALL=C sort
 }
 
-# The same from a trace: the report has one line per function.
+# Prints the same from a trace: the report has one line per function.
 report_counts() {
     "$PROBITY" report --json "$1" > report.json || fail "$1: no report"
     awk -v directory="$PWD/" '
@@ -47,7 +47,8 @@ report_counts() {
         LC_ALL=C sort
 }
 
-# The same by name alone, summed: of the program, without what the compiler appended to a name.
+# Prints the same by name alone, summed: of the program, without suffixes that the compiler appended
+# to a name.
 names_of() {
     awk '{ sub(/^.*:/, "", $1); sub(/\..*/, "", $1); calls[$1] += $2 }
         END { for (name in calls) print name, calls[name] }' | LC_ALL=C sort
@@ -59,8 +60,8 @@ under_callgrind() {
         --callgrind-out-file="$1" "${@:2}"
 }
 
-# $1 description, $2 trace, $3 callgrind file, $4 minimum number of functions. Only of those in the
-# file counts.listed, if it is there.
+# $1 description, $2 trace, $3 callgrind file, $4 minimum number of functions. Compares only those
+# in the file counts.listed, if it exists.
 same_counts_by_name() {
     callgrind_counts "$3" "$SOURCE/include/probity_patchable.h" | names_of > counts.all
     if [ -s counts.listed ]; then

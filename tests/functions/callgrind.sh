@@ -18,7 +18,7 @@ done
 # Copies directory $1 of the tree to ./$1. In this tree, a lone brace in the first column always
 # opens a function body. The tool's own scope macros are renamed in the copy, which uses those of
 # FnTrace.h, and the server's own counts are removed. error.c is not instrumented: the program's
-# copy would override the library's functions, which the library calls while recording starts.
+# copy would override the library's functions, which are called while recording starts.
 instrument() {
     local source
     mkdir -p "$1"
@@ -46,9 +46,9 @@ build() {
 
 scopes="-O0 -fno-inline -fexceptions -DFN_INSTRUMENT -include $tree/include/FnTrace.h"
 
-# The sources of the tool that are compiled here: what a CSV runs through.
+# The sources of the tool that are compiled here: those that writing a CSV executes.
 directories=(src/base src/base/linux src/cli src/format src/print src/reader src/exports/csv)
-# Sets "sources" to them, and "others" to the objects of the rest as they were built.
+# Sets "sources" to them, and "others" to the existing objects of the other sources.
 sources_of_tool() {
     local source
     sources=() others=("$BUILD"/obj/generated/exports/*/*.o "$BUILD/obj/src/page/view_page.o")

@@ -3,8 +3,8 @@
 # compiler's flag that needs no macros, and by patched scopes of FN_FUNC, of two real programs: a
 # database engine (SQLite) under load, and the example web server. FLAGS_OPTIMIZE: how the engine is
 # compiled, -O0 by default, which takes a quarter of the time; FLAGS_KEYS: only some of flags_of;
-# ENGINES, SERVERS: with how many of them, chosen by SEED, the engine and the server are compiled,
-# by default with all.
+# ENGINES, SERVERS: the number of flags, chosen by SEED, with which the engine and the server are
+# compiled, by default all.
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/../common.bash"
@@ -20,8 +20,8 @@ engine=$packages/node_modules/better-sqlite3/deps/sqlite3
 library=$BUILD/lib/libprobity-functions.so
 linked="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
 
-# What the compiler inlines is not called, so that callgrind does not count it; hooks do. A jump to
-# a function that ends another is a call or not, as callgrind sees it. Valgrind 3.19 cannot read
+# Inlined functions are not called, so callgrind does not count them, but hooks do. Callgrind may or
+# may not count a jump to a function at the end of another one as a call. Valgrind 3.19 cannot read
 # DWARF 5 of clang.
 declare -A flags_of=(
     [instrument]="gcc -finstrument-functions -fno-inline"
@@ -36,8 +36,8 @@ declare -A flags_of=(
         -include FnTrace.h"
 )
 
-# Puts FN_FUNC where a body begins: after a brace that ends a line starting in the first column, or
-# that is alone in a line after the parameters.
+# Inserts FN_FUNC at the beginning of bodies: after a brace that ends a line starting in the first
+# column, or that is alone on a line after the parameters.
 add_scopes() {
     local source
     for source in *.c; do
@@ -79,7 +79,7 @@ recorded() {
     under_callgrind "$PWD/$1.callgrind" "${@:2}"
 }
 
-# Those with FN_FUNC, if only they are recorded. $1 trace
+# Restricts the comparison to functions with FN_FUNC, if only those are recorded. $1 trace
 listed_functions() {
     [[ $key != scopes* ]] || "$PROBITY" list --json "$1" | jq -r '.sites[].name' |
         sed 's/\..*//' > counts.listed
@@ -120,7 +120,7 @@ check_server() {
     cd ..
 }
 
-# One flag, in its own directory. Its status says whether it passed.
+# Tests one flag, in its own directory. The status is 0 if it passed.
 check_flag() {
     key=$1
     failures=0

@@ -64,7 +64,7 @@ counts trace '.object != "" and .object != null' > found
 printf '%s\n' 'in_one 6' 'in_two 3' 'run_plugin 1' 'run_plugin 2' 'same_name 3' 'same_name 6' |
     diff - found > difference || fail "plugins: $(cat difference)"
 
-# The tree: what is called after longjmp is not a child of what was abandoned.
+# In the tree, a call after longjmp is not a child of the abandoned calls.
 "$PROBITY" export --format folded trace 2> errors | sed -n 's/ [0-9]*$//p' > folded
 grep 'after_jump$' folded > found || fail "after_jump: $(head -n 3 folded)"
 ! grep -v ';try_jump;after_jump$' found > other || fail "after_jump is called by: $(cat other)"
@@ -86,12 +86,12 @@ if [ -z "${SANITIZE:-}" ]; then
     same_counts_of_these out trace
 fi
 
-# Left by exceptions, longjmp(), tail calls and pthread_exit(); coroutines.
+# Functions left by exceptions, longjmp(), tail calls and pthread_exit(); coroutines.
 for flags in -O0 -O2 "-O2 -fcf-protection"; do
     compile left "$sources/left.cc" "$flags $hooks" "$linked" || continue
     run "left, $flags" ./left
     same_counts_of_these out trace
-    # Ends by throws, passes and rethrows; by jumps twice.
+    # Calls that throw, pass an exception or rethrow it; calls left by two jumps.
     expect "left, $flags: left by exceptions and jumps" "$((15 + 5 + 5 + 2 * 15))" \
         "$("$PROBITY" report --json trace 2> errors | jq .repairs.unwound)"
     expect "left, $flags: ends without a call" 0 \
@@ -120,7 +120,7 @@ for how in PROBITY_PROFILE=0 PROBITY_CHUNK_RECORDS=512 PROBITY_PROFILE=1 PROBITY
 done
 PROBITY_LEVEL=4 PROBITY_OUT=low ./registers 1000 > out || fail "registers, off: $(cat out)"
 
-# The same results as without hooks.
+# The results are the same as without hooks.
 for flags in "-O0 -DWIDE=4" "-O2 -DWIDE=4" "-fcf-protection -O2 -DWIDE=4" "-mavx -DWIDE=8" \
     "-mavx512f -DWIDE=16"; do
     instructions=${flags%% *}
@@ -261,7 +261,7 @@ for compiler in gcc clang; do
         "$("$PROBITY" log --time none trace | sed -n 's/^[0-9]*: *\(entered.*\)/\1/p
             s/^.*int \(in_library\)(.*/\1/p' | xargs)"
     "$PROBITY" check trace > /dev/null 2> errors || fail "entries of $compiler: $(cat errors)"
-    # As after an index, in a range.
+    # In a range, as after an index.
     "$PROBITY" index trace && "$PROBITY" report --since 0% --json trace > ranged.json ||
         fail "entries: index"
     expect "entries of $compiler: range" 3 "$(jq '[.functions[].calls] | add' ranged.json)"
@@ -270,8 +270,8 @@ done
 PROBITY_OUT='' ./entries 2> errors || fail "entries, nothing recorded: $(cat errors)"
 expect "entries, nothing recorded: messages" "" "$(cat errors)"
 
-# Files of one program, some without returns: counted exactly; their callees are not nested in them
-# once their caller has continued.
+# Files of one program, some without returns: their calls are counted exactly; callees are not
+# nested in them once their caller has continued.
 echo '__attribute__((noinline)) int once(int x) { return x + 1; }
     int twice(int x) { return once(once(x)); }' > without.c
 echo 'int twice(int x); __attribute__((noinline)) int after(int x) { return x + 3; }

@@ -137,8 +137,8 @@ static void place_of(unsigned component, uint32_t *ret_offset, uint32_t *ret_byt
     __cpuid_count(0xd, component, *ret_bytes, *ret_offset, unused_c, unused_d);
 }
 
-/* A valid image: one to eight x87 registers are in use, rounding and masks are unusual, no
- * unmasked exception is pending. */
+/* A valid image: one to eight x87 registers in use, unusual rounding and masks, no unmasked
+ * exception pending. */
 static void fill_state(void)
 {
     uint64_t in_use = components;
@@ -175,8 +175,8 @@ static void differs(const char *what, unsigned function, int which, size_t at)
     exit(1);
 }
 
-/* The pages of the state that hold registers: not the header, of which nothing is loaded, nor the
- * address of the last x87 instruction, the mask of valid MXCSR bits and unused bytes. */
+/* The pages of the state that contain registers: not the header, from which nothing is loaded, nor
+ * the address of the last x87 instruction, the mask of valid MXCSR bits and unused bytes. */
 static void compare(unsigned function, int which)
 {
     const uint8_t *out = state_out[which];

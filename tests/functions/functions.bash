@@ -9,7 +9,7 @@ xray="-fxray-instrument -fxray-instruction-threshold=1"
 # A jq filter of functions: those of the executable.
 own='.object == "" or .object == null'
 
-# "NAME CALLS" of a trace, sorted. $2: a jq filter of functions
+# Prints "NAME CALLS" of a trace, sorted. $2: a jq filter of functions
 counts() {
     "$READER" report --json "$1" > report.json || fail "$what: no report"
     jq -r ".functions[] | select(${2:-true}) | select(.calls > 0) | \"\\(.name) \\(.calls)\"" \
@@ -30,14 +30,14 @@ same_counts() {
     same_as_expected "$2"
 }
 
-# The same for only those functions that the program counts.
+# Compares only the functions that the program counts.
 same_counts_of_these() {
     grep -v ' 0$' "$1" | LC_ALL=C sort > expected
     counts "$2" "$own" | grep -f <(sed 's/^\([^ ]*\).*/^\1 /' "$1") > found || true
     same_as_expected "$2"
 }
 
-# The counts of tests/functions/shapes.cc. $1 trace
+# Compares the counts of tests/functions/shapes.cc. $1 trace
 same_shapes() {
     counts "$1" '.name | startswith("std::") or startswith("__gnu") | not' > found
     cat > expected << 'END'
@@ -54,8 +54,8 @@ END
     same_as_expected "$1"
 }
 
-# Makes code.c, a program that prints which of its sleds are replaced. $1: the first bytes of a sled
-# that is not, as a C string.
+# Makes code.c, a program that prints which of its sleds are replaced. $1: the first bytes of an
+# unreplaced sled, as a C string.
 write_code() {
     cat > code.c << END
 #include <stdio.h>
@@ -79,8 +79,8 @@ __attribute__((xray_never_instrument)) int main(void)
 END
 }
 
-# What programs with values print to the file "truth", as arguments.py shows it. $1: what is left
-# out, a regular expression
+# Prints what programs with values write to the file "truth", as arguments.py shows it. $1: a
+# regular expression for lines to leave out
 true_values() {
     sed -E 's/^(do_[a-z_0-9]+)\((.*)\) = (.*)$/\1(\2)\n\1 returns \3/' truth |
         grep -vE "${1:-^$}"

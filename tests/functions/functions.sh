@@ -141,7 +141,7 @@ expect "stripped" "$(awk '{ n += $2 } END { print n }' out)" \
 what=shapes
 record ./shapes
 same_shapes trace
-# Clang calls no hook in that case, so the scopes end at the next call.
+# Clang calls no hook in this case, so the scopes end at the next call.
 "$PROBITY" log trace > log 2> errors
 if [ "$VARIANT" = clang ]; then
     grep -q 'repaired: 4 unwound' errors || fail "exceptions: $(cat errors)"
@@ -187,8 +187,8 @@ PROBITY_MODE=block PROBITY_PROFILE=1 "$PROBITY" record --functions -o trace -- .
     2> errors || fail "$what: $(cat errors)"
 same_counts out trace
 
-# With nothing to record, a message says so, and the program's status is kept. Programs run by a
-# script leave no trace if they have no such functions.
+# If there is nothing to record, a message reports that, and the program's status is passed on.
+# Programs that a script runs leave no trace if they have no such functions.
 status=0
 "$PROBITY" record --functions -o none -- sh -c 'exit 7' 2> errors || status=$?
 expect "no function: status" 7 "$status"
@@ -207,7 +207,7 @@ compile "$what" -O1
 rm -rf trace*
 PROBITY_OUT=trace ./calls ./late.so > out 2> errors || fail "$what: $(cat errors)"
 
-# Next to a copy of the tool, a library that belongs to another user is not preloaded.
+# A library that belongs to another user, next to a copy of the tool, is not preloaded.
 if [ "$(id -u)" = 0 ]; then
     mkdir -p copy/bin copy/lib
     cp "$PROBITY" copy/bin/probity
@@ -223,7 +223,7 @@ else
     echo "not root: the library of another user is not tried"
 fi
 
-# A short name in a trace that demangles to gigabytes is shown as is.
+# A short name in a trace that demangles to gigabytes is shown unchanged.
 name=_Z1fSt4pairIiiE
 for i in '' 0 1 2 3 4 5 6 7 8 9 A B C D E F G H I J K L M N O P Q R S T U V W X Y Z; do
     name+=S_IS${i}_S${i}_E

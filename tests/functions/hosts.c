@@ -1,5 +1,5 @@
-// A library for programs in Rust and Go (hosts.sh): functions that call one another, and the
-// program. With FN_INSTRUMENT, they have scopes.
+// A library for programs in Rust and Go (hosts.sh): functions that call one another, and functions
+// of the program. With FN_INSTRUMENT, they have scopes.
 
 #include <FnTrace.h>
 

@@ -23,7 +23,7 @@ fn main() {
     println!("{}", threads.into_iter().map(|t| t.join().unwrap()).sum::<i64>());
 }
 END
-# Go's stack grows, and so moves, while functions of C are open.
+# Go's stack grows, and so is moved, while functions of C are open.
 cat > host.go << 'END'
 package main
 
@@ -96,15 +96,16 @@ else
 fi
 [ -n "$hosts" ] || { echo "skipped: neither Rust nor Go here"; exit 77; }
 export LD_LIBRARY_PATH=.:$BUILD/lib
-# Of each of 8 threads: 100 calls of nested() 4 deep, then 10 visits, which call it 1 deep.
+# In each of 8 threads: 100 calls of nested() to a depth of 4, then 10 visits, which call it to a
+# depth of 1.
 printf '%s\n' "leaf $((8 * (100 * 5 + 10 * 2 + 10)))" "nested $((8 * (100 * 5 + 10 * 2)))" \
     "visit 8" > expected
 for host in $hosts; do
     "./$host" > "$host.plain" || fail "$host alone: status $?"
 done
 
-# Each host with the library built last. $1: options of the command; without it, the library itself
-# records
+# Runs each host with the library built last. $1: options of the command; without any, the library
+# itself records
 run_hosts() {
     local host case=$what
     for host in $hosts; do
@@ -122,8 +123,8 @@ run_hosts() {
     done
 }
 
-# The program is linked with libc, whose empty hooks come before those of a shared library that only
-# this library is linked with.
+# The program is linked with libc, whose empty hooks take precedence over those of a shared library
+# with which only this library is linked.
 linked="-Wl,-Bsymbolic $BUILD/lib/libprobity-functions.a $BUILD/lib/libprobity.a"
 what="macros"
 build_library -DFN_INSTRUMENT "-L$BUILD/lib -lprobity"

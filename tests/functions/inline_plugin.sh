@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The library of an inline function is unloaded after its first calls: the program's own calls to it
-# are recorded, and counted, under the same name in a recording that begins later.
+# The library with an inline function is unloaded after the function's first calls: in a later
+# recording, the program's own calls to the function are recorded, and counted, under the same name.
 # variants: gcc clang
 . "$(dirname "$0")/../common.bash"
 CALLS=1000000
 
 
-# clang does not emit unique symbols, which would keep a library loaded.
+# clang does not emit unique symbols, with which a library is never unloaded.
 UNIQUE=(-fno-gnu-unique)
 [ "$CXX" = g++ ] || UNIQUE=()
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * jumped.c: functions that are called after longjmp() has left others, lower on the stack than the
- * frames of those: with arguments on the stack, by code that is not recorded, by qsort(), in
+ * frames of the latter: with arguments on the stack, by code that is not recorded, by qsort(), in
  * recursion, and after jumps out of one to eight calls. With FN_FUNC if FN is defined.
  */
 #include <setjmp.h>
@@ -199,7 +199,7 @@ APART static void recurses(int deep)
     sink++;
 }
 
-/* The second time, all functions are known to the library: their hooks take the usual path. */
+/* The second time, the library has already seen all functions: their hooks take the usual path. */
 int main(void)
 {
     FN_FUNC(int, FN_1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What is called after longjmp() is a callee of the function that the jump returned to, by each kind
-# of hook that knows where return addresses are: FN_FUNC, its patched sites, -mfentry and sleds.
-# (Hooks of -finstrument-functions see less: functions.sh.)
+# A function called after longjmp() is a callee of the function to which the jump returned, with
+# each kind of hook that has the address of the return address: FN_FUNC, its patched sites, -mfentry
+# and sleds. (Hooks of -finstrument-functions have less information: functions.sh.)
 . "$(dirname "$0")/../common.bash"
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: written for x86-64"; exit 77; }
 source=$SOURCE/tests/functions/jumped.c
@@ -19,8 +19,8 @@ main;recurses;recurses;recurses;after
 main;twice;after
 END
 
-# Sleds are also in functions that no_instrument_function leaves out.
-# $1 description, $2 the stacks expected, the rest: a compiler and flags
+# Functions excluded by no_instrument_function have sleds, too. $1 description, $2 the expected
+# stacks, the rest: a compiler and flags
 stacks() {
     local what=$1 expected=$2
     shift 2

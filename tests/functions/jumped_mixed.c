@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * jumped_mixed.c: a jump out of a scope of FN_FUNC into a function with hooks of -mfentry that ends
- * next. The place of the scope is then taken by calls with frames above its own, so it must have
- * been freed.
+ * next. Then calls with frames above that of the scope use its place on the stack, so the scope
+ * must have been released.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // left.cc: functions that are left by exceptions, longjmp(), tail calls, pthread_exit() and
-// switches of coroutines; prints "NAME CALLS" as counted by the functions themselves. Without
-// inlining, so that hooks of -finstrument-functions and of -pg -mfentry report the same calls.
+// switches of coroutines; prints "NAME CALLS" as counted by the functions. Nothing is inlined, so
+// that hooks of -finstrument-functions and of -pg -mfentry report the same calls.
 #include <atomic>
 #include <csetjmp>
 #include <cstdio>

@@ -19,7 +19,7 @@ record() {
     "$PROBITY" report --json trace > report.json || fail "$what: no report"
 }
 
-# "NAME CALLS" of functions with entries only, or $1: a jq filter of functions
+# Prints "NAME CALLS" of functions with only entries, or of $1: a jq filter of functions
 entries() {
     jq -r ".functions[] | select(.calls > 0 and ${1:-(.calls_entries == .calls)}) |
         \"\\(.name) \\(.calls)\"" report.json | LC_ALL=C sort
@@ -78,7 +78,7 @@ for compiler in gcc clang; do
     expect "$compiler: nothing recorded" "4500 0 0" \
         "$(LD_PRELOAD=$BUILD/lib/libprobity-functions.so.0 ./program 2> errors)"
 
-    # With the hook at the end of functions, which gcc has: scopes.
+    # With the hook at the end of functions, which gcc supports: scopes.
     if [ $compiler = gcc ]; then
         gcc -g -O2 -fno-pie -fpatchable-function-entry=5 -pg -mfentry -mnop-mcount \
             -minstrument-return=call -c -o returns.o program.c &&
@@ -123,7 +123,7 @@ END
     [ "${calls:-0}" -ge 600000 ] && [ "$calls" -le "$all" ] || fail "$what: $calls of $all"
     [ "${jumps:-0}" -ge 600000 ] && [ "$jumps" -le "$all" ] || fail "$what: jumps: $jumps of $all"
 
-    # Loaded often, mostly at the address where it was before.
+    # Loaded often, mostly at the same address as before.
     what="$compiler, loaded 30 times"
     printf 'int number;\nvoid counted(void) { number++; }\n' > often.c
     "$compiler" -O2 -fPIC -shared -fpatchable-function-entry=5 -o often.so often.c
@@ -174,7 +174,7 @@ gcc -g -O2 -fpatchable-function-entry=5 -o program program.c
 expect "endless: messages" 1 "$(grep -c "^probity: 'function .* > 1min' is never met by '.*': \
 -fpatchable-function-entry records no ends of calls; see probity-functions(7)" errors)"
 
-# A damaged or malicious section: nothing but entries is changed.
+# A damaged or malicious section: only entries are changed.
 gcc -O2 -fno-pie -no-pie -fpatchable-function-entry=5 -o program program.c
 objcopy -O binary -j __patchable_function_entries program section 2> errors || true
 if [ -s section ]; then

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * patched_running.c: a library whose constructor starts threads that call its functions all the
- * time, so that its sleds, or with PATCHABLE its entries, are replaced while they run. finish()
- * waits until each thread has made some thousand more calls, ends them, and returns the total
- * number of calls.
+ * patched_running.c: a library whose constructor starts threads that call its functions
+ * continually, so that its sleds, or with PATCHABLE its entries, are replaced while they run.
+ * finish() waits until each thread has made some thousand more calls, ends them, and returns the
+ * total number of calls.
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin.c: a library that calls loads; -DNAME=... distinguishes two of them. Like the program,
+ * plugin.c: a library that calls.c loads; -DNAME=... distinguishes two of them. Like the program,
  * each has a static function same_name().
  */
 #define CALL_(name) in_##name

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which functions are recorded in programs without macros: by options, files and environment; what
-# `report` suggests to exclude. Whatever is excluded, the counts of the rest are exact.
+# Which functions are recorded in programs without macros: by options, files and environment; which
+# ones `report` suggests to exclude. Whatever is excluded, the counts of the others are exact.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 sources=$SOURCE/tests/functions
@@ -91,7 +91,7 @@ PROBITY_SELECT="function put*;exclude get*" PROBITY_OUT=trace PROBITY_START=firs
     fail "$what: $(cat errors)"
 expect "$what" "put_two 1000" "$(counts | xargs)"
 
-# A request that cannot be met is never silently ignored.
+# A request that cannot be met is always reported.
 printf 'function a\nfunctoin b\n' > bad
 refuses "a bad line" 1 "'bad', line 2: not a rule" --selection bad
 [ ! -e trace ] || fail "an invalid line: the program ran"
@@ -110,7 +110,7 @@ grep -q 'PROBITY_SELECT: no rule in line 1; recording no function' errors ||
     fail "invalid environment: $(cat errors)"
 [ ! -e trace ] || fail "invalid environment: recorded"
 
-# Deep calls, beyond those that are kept, are paired even if calls between them are excluded.
+# Deep calls, beyond the depth that is kept, are paired even if calls between them are excluded.
 cat > nested.c << 'END'
 #define NOINLINE __attribute__((noinline))
 NOINLINE static int left(int x);
@@ -212,7 +212,7 @@ sed -i '/ 1 call of/d' suggested
 record "$what" --selection suggested
 expect "$what" 2 "$(wc -l < found)"
 
-# Two functions with one name are rated together, because a rule excludes both.
+# Two functions of the same name are rated together, because a rule excludes both.
 for part in one two; do
     cat > $part.c << END
 __attribute__((noinline)) static int helper(int x)
@@ -242,7 +242,7 @@ record "one name"
 expect "$what: rules" 1 "$(grep -c '^exclude helper ' suggested)"
 grep -q '^exclude helper .*# 5001 calls of' suggested || fail "$what: $(cat suggested)"
 
-# What report suggests: exclude many short calls, keep few long ones.
+# The suggestions of report: exclude many short calls, keep few long ones.
 program=steps
 record "before"
 "$PROBITY" report --suggest 0.1 trace -f -o suggested || fail "suggest: status $?"
@@ -251,7 +251,7 @@ grep -q '^exclude get_one ' suggested || fail "suggest: $(cat suggested)"
 record "with the suggestion" --selection suggested
 ! grep -q get_one found || fail "with the suggestion: $(cat found)"
 "$PROBITY" report --suggest 100000 trace | grep -q 'nothing to leave out' || fail "suggest 100000"
-# A name in a trace cannot smuggle in another rule.
+# A name in a trace cannot inject another rule.
 objcopy --redefine-sym 'get_one=x;exclude *' --redefine-sym "$(printf 'get_two=x\nexclude *')" \
     steps hostile
 program=hostile

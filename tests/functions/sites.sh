@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Scopes of files compiled with PROBITY_PATCHABLE: programs have the same log and report as
-# without, by both compilers and with various flags; code that is not recorded is two instructions;
-# it is changed when a recording begins, even in the middle of open scopes and while threads run it,
-# and restored byte for byte after one that was made on request. FLAGS: with how many further sets
-# of flags, chosen by SEED, by default with all; 0: with -O2 alone.
+# Scopes of files compiled with PROBITY_PATCHABLE: programs have the same log and report as without
+# it, with both compilers and various flags. A scope that is not recorded executes two instructions.
+# The code is changed when a recording begins, even in the middle of open scopes and while threads
+# run it, and is restored byte for byte after a recording that was started on request. FLAGS: number
+# of further sets of flags, chosen by SEED, by default all; 0: only -O2.
 # variants: clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -25,8 +25,8 @@ build() {
         fail "$* $source: $(head -n 5 errors)"
 }
 
-# What does not differ from run to run: to "log.$1", and the sums of the report to "report.$1". The
-# rest: a program
+# Writes what does not differ from run to run to "log.$1", and the sums of the report to
+# "report.$1". The rest: a program
 record() {
     local name=$1 status=0
     shift
@@ -80,8 +80,8 @@ flags=(-O0 -O2 "${flags[@]}")
 [ "${FLAGS:-99}" != 0 ] || flags=(-O2)
 for flag in "${flags[@]}"; do
     read -r -a words <<< "$flag"
-    # As tests/fntrace/fntrace.sh says, functions that are inlined into one another have another
-    # nesting after a jump.
+    # As tests/fntrace/fntrace.sh says, functions that are inlined into one another are nested
+    # differently after a jump.
     build_both fntrace_scopes.c scopes "${words[@]}" -fno-inline
     for way in "${ways[@]}"; do same "$CC $flag" scopes "$way" 3; done
     build_both fntrace_scopes_cxx.cc scopes_cxx "${words[@]}"
@@ -97,7 +97,7 @@ for source in fntrace_values.c fntrace_values_cxx.cc; do
 done
 PROBITY_PROFILE=1 same "profile mode" scopes jump 3
 
-# What is executed when nothing is recorded: two instructions, and the room for the scope.
+# The code that is executed when nothing is recorded: two instructions, and the room for the scope.
 cat > leaf.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -156,7 +156,7 @@ if [ -z "${SANITIZE:-}" ]; then
     [ "$steps" -ge 300 ] || fail "unwind: $steps steps"
 fi
 
-# Values, and scopes that exceptions leave, of functions that return and take all kinds of them.
+# Values, and scopes left by exceptions, of functions with all kinds of parameters and results.
 cat > thrown.cc << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -243,8 +243,8 @@ done
 PROBITY_PROFILE=1 same "exceptions, profile mode" thrown
 PROBITY_BUDGET=0.1% ./thrown.patchable || fail "exceptions, budget: status $?"
 
-# Scopes that are open when a recording begins are not recorded, those that are open when it ends
-# are; threads execute the code while it is patched.
+# Scopes that are open when a recording begins are not recorded, but those that are open when it
+# ends are; threads execute the code while it is patched.
 cat > middle.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -437,7 +437,7 @@ if [ -z "${SANITIZE:-}" ]; then
 fi
 
 # In a forked child, another thread of the parent may hold the dynamic linker's lock: if the parent
-# has patched the code, it stays patched; otherwise a line says that scopes are not recorded.
+# has patched the code, it stays patched; otherwise a message reports that scopes are not recorded.
 cat > forks.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -484,7 +484,7 @@ rm -f trace*
 expect "forks: errors" "probity: scopes of FN_FUNC are not recorded: cannot change their code in a \
 process forked from one with several threads" "$(cat errors)"
 
-# If the kernel does not make code writable, a line says so, and nothing is recorded.
+# If the kernel does not make code writable, a message reports that, and nothing is recorded.
 cat > refused.c << 'END'
 #include <errno.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stalled.c: functions without macros, of which one is slow three times. Prints how often it
- * certainly was.
+ * stalled.c: functions without macros, one of which is slow three times. Prints how often it
+ * certainly was slow.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * switched.c: functions that are switched off and on while threads call them. Each line of the
- * input, "NAME TIMES", is a number of calls by the main thread, answered by "done"; at its end the
- * program prints how often each function was called by all threads.
+ * switched.c: functions that are switched off and on while threads call them. For each line of the
+ * input, "NAME TIMES", the main thread makes that number of calls and prints "done"; at the end of
+ * the input, the program prints how often each function was called by all threads.
  *
  *     switched THREADS
  *
- * THREADS call busy() all the time, two deep. FUNCTION: a macro that records the function, or
- * nothing.
+ * THREADS call busy() continually, at a depth of two. FUNCTION: a macro that records the function,
+ * or nothing.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * switched.h: what switched.c and switched_sites.c have in common: threads that work all the time,
- * while the main thread does what it reads.
+ * switched.h: shared by switched.c and switched_sites.c: threads that work continually while the
+ * main thread executes its input.
  */
 #ifndef PROBITY_TESTS_SWITCHED_H
 #define PROBITY_TESTS_SWITCHED_H
@@ -16,7 +16,7 @@ enum { THREADS_MAX = 8 };
 
 static int is_over;
 
-/* Whether a thread is to end. */
+/* Returns whether a thread must end. */
 static inline __attribute__((always_inline, no_instrument_function)) int threads_end(void)
 {
     return __atomic_load_n(&is_over, __ATOMIC_RELAXED);
@@ -24,8 +24,8 @@ static inline __attribute__((always_inline, no_instrument_function)) int threads
 
 /*
  * Starts threads that work until threads_end(), and prints "ready". For each line of the input,
- * "NAME TIMES", calls do_once(NAME) as often as it says and prints "done". Ends the threads after
- * that. Returns the program's exit status.
+ * "NAME TIMES", calls do_once(NAME) TIMES times and prints "done". Then ends the threads. Returns
+ * the program's exit status.
  */
 PLAIN static int follow_input(int threads, void *(*work)(void *), void (*do_once)(const char *))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * switched_sites.c: named sites that are switched off and on while threads hit them. Each line of
- * the input, "NAME TIMES", is a number of rounds by the main thread, answered by "done"; at its end
- * the program prints how often the threads hit "busy".
+ * switched_sites.c: named sites that are switched off and on while threads hit them. For each line
+ * of the input, "NAME TIMES", the main thread does that number of rounds and prints "done"; at the
+ * end of the input, the program prints how often the threads hit "busy".
  *
  *     switched_sites THREADS [PLUGIN]
  *
@@ -55,7 +55,7 @@ static void hit_in_child(void)
     waitpid(child, NULL, 0);
 }
 
-/* As before descriptors had numbers: what follows `code` belongs to something else. */
+/* As before descriptors had numbers: the memory after `code` is used for something else. */
 static void hit_old(void)
 {
     static struct probity_site site = {"old", __FILE__, __func__, __LINE__, 0, 77, 77};
@@ -65,7 +65,7 @@ static void hit_old(void)
         abort();
 }
 
-/* Half of a hold, or of an item's way. */
+/* Half of a hold, or of an item's passage. */
 static void do_part(const char *name)
 {
     if (strcmp(name, "hold") == 0) {

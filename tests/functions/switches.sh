@@ -42,7 +42,7 @@ switches() {
     call later 3
     level '0 of 3 functions' --on '*'
     call later 2
-    # The last pattern that matches applies.
+    # The last matching pattern applies.
     level '2 of 3 functions' --off '*' --on early
     for ((i = 0; i < 20; i++)); do
         level '0 of 3' --on '*'
@@ -87,7 +87,7 @@ is_refused 'only counted (budget, or switched off); see on=' \
     --set 'when=rate busy > 9/s'
 call early 10
 call later 10
-# A function that the same request switches on is recorded by then; both take effect in this order.
+# A function that the same request switches on is already recorded; both take effect in this order.
 is_refused 'only counted (budget, or switched off)' --set 'when=rate busy > 9/s' --on '*' --off busy
 is_refused 'only counted (budget, or switched off)' --set 'when=rate busy > 9/s' --on early
 level '0 of 3' --set 'when=rate busy > 900000000/s' --on busy
@@ -108,7 +108,7 @@ if ! unfollowed "a budget" "the writer reads counters that threads are making"; 
     counts early "== 4"
 fi
 
-# Refusals change nothing.
+# Rejected requests change nothing.
 what=refusals
 start PROBITY_MODE=block ./macros 1
 call early 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `probity level --off` and `--on` for named sites: hits stop and begin again under the same number,
-# nothing is invented from the hits that are left, and sites that cannot be switched are named.
+# nothing is derived from the remaining hits, and sites that cannot be switched are named.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/functions/switching.bash"
@@ -22,8 +22,8 @@ call_other() {
     wait_until "$other" has_lines out.other $other_calls '^done'
 }
 
-# An answer about the other process is the same with and without the first one.
-# $1 filter of jq, the rest: a command of the tool
+# The result for the other process is the same with and without the first one. $1 filter of jq, the
+# rest: a command of the tool
 same_together() {
     "$PROBITY" "${@:2}" other > alone.json 2> both.err && "$PROBITY" "${@:2}" trace other \
         > both.json 2>> both.err || fail "$what: ${*:2}: $(cat both.err)"
@@ -75,7 +75,8 @@ grep -q 'hits of early are not recorded from here on' log || fail "$what: log: $
 grep -q 'hits of later are not recorded from here on' log || fail "$what: log: $(grep hits log)"
 grep -q 'hits of early are recorded from here on' log || fail "$what: log: $(grep hits log)"
 
-# No block spans the time off, no wait lacks its end, and no request joins two.
+# No block spans the time while a site was off, no wait lacks its end, and no two requests are
+# joined.
 what='open at a change'
 start A=1 ./switched 0
 start_other
@@ -112,8 +113,8 @@ expect "$what: waits" '[6,0]' "$(jq -c '.rows | map(.waits, .open)' waits.json)"
 expect "$what: requests that ended" 2 "$(jq '[.requests[].ends] | add' model.json)"
 expect "$what: times between requests" 1 "$(jq '[.requests[].interarrival.count] | add' model.json)"
 
-# One thread made all hits, and another one, the writer, recorded that sites were switched.
-# $1 filter of jq, the rest: a command of the tool
+# One thread made all hits, and another one, the writer, recorded the switches. $1 filter of jq, the
+# rest: a command of the tool
 same_with_tid() {
     "$PROBITY" "${@:2}" trace > all.json 2> tid.err && "$PROBITY" "${@:2}" --tid "$job" trace \
         > tid.json 2>> tid.err || fail "$what: ${*:2}: $(cat tid.err)"
@@ -141,7 +142,7 @@ same_together "[$of_other | select(.ph == \"C\") | .args]" export --format chrom
 same_together '[.blocks[] | select(.from | startswith("held")) | {from, to, calls}]' \
     blocks --json
 
-# Items may have left a queue unseen.
+# Items may have left a queue while it was off.
 "$PROBITY" export --format chrome trace > chrome.json 2> said || fail "$what: export: status $?"
 expect "$what: length of the queue" '[1,2,0,0]' "$(jq -c '[.traceEvents[] |
     select(.ph == "C" and (.name | contains("jobs"))).args[]]' chrome.json)"
@@ -203,7 +204,7 @@ call fork 1
 call early 1
 stop
 has_hits early 1
-# A child inherits what is switched off.
+# A child inherits the switches.
 children=(trace.*)
 expect "$what: children" 2 "${#children[@]}"
 "$PROBITY" list --json "${children[@]}" > list.json || fail "$what: list of children: status $?"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# switching.bash: a program that does what it reads, and whose functions or sites `probity level`
-# switches off and on meanwhile (switched.h). Sourced after common.bash.
+# switching.bash: a program that executes its input, while `probity level` switches its functions or
+# sites off and on (switched.h). Sourced after common.bash.
 
 # $1 name, the rest: sources and flags
 build() {
@@ -27,7 +27,7 @@ call() {
     wait_until "$job" has_lines out $calls '^done'
 }
 
-# $1 expected part of what it says, the rest: options
+# $1 part of the expected message, the rest: options
 level() {
     "$PROBITY" level "${@:2}" "$job" > said 2>&1 || fail "level ${*:2}: $(cat said)"
     grep -qF -- "$1" said || fail "level ${*:2}: no '$1' in $(cat said)"

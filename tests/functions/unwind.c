@@ -2,8 +2,8 @@
  *
  * unwind.c: executes the hooks of -pg -mfentry -minstrument-return=call instruction by instruction,
  * and unwinds the stack at each: every walk must reach main. The first calls, which block signals,
- * are not stepped. Prints the number of steps and of walks that did not reach it. With SCOPES, the
- * same of the hooks of patched sites, in their first 256 bytes.
+ * are not stepped. Prints the number of steps, and of walks that did not reach it. With SCOPES,
+ * does the same for the hooks of patched sites, in their first 256 bytes.
  */
 #include <execinfo.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * values.c: calls functions with arguments and results in registers and on the stack, of all
- * classes, and prints the results, which are the same with and without hooks.
+ * classes, and prints the results, which must be the same with and without hooks.
  */
 #include <complex.h>
 #include <errno.h>
@@ -99,7 +99,7 @@ OWN static int keeps_errno(int number)
     return make_small(1, 2).a == 2 ? errno : -1;
 }
 
-/* A nested function takes its frame in a register. */
+/* The frame of a nested function is passed in a register. */
 OWN static int nested(int a)
 {
     int total = a;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs compiled with clang's -fxray-instrument: sleds are replaced in loaded code, calls are
 # counted as the program counts them, registers keep their values, and damaged tables of sleds, or a
-# system on which code cannot be changed, do no harm.
+# system on which code cannot be changed, are harmless.
 # variants: clang
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -26,7 +26,7 @@ record() {
     "$PROBITY" record --functions -o trace "$@" > out 2> errors || fail "$what: $(cat errors)"
 }
 
-# $1 what is expected after "probity: "
+# $1 the expected text after "probity: "
 says() {
     expect "$what: message" "probity: $1" "$(cat errors)"
 }
@@ -143,7 +143,7 @@ for settings in "PROBITY_MODE=block" "PROBITY_CHUNK_RECORDS=64 PROBITY_CPU_GAP_N
     [ "$settings" = PROBITY_LEVEL=4 ] || expect "$what" "$(cat out)" "$(counts trace)"
 done
 
-# Profile mode in a program that asks for it itself: the library finds it on when it is loaded.
+# Profile mode in a program that requests it itself: it is already on when the library is loaded.
 what="profile mode at load"
 rm -rf trace*
 LD_PRELOAD=$BUILD/lib/libprobity-functions.so PROBITY_PROFILE=1 PROBITY_OUT=$WORK/trace \
@@ -189,8 +189,7 @@ same_shapes trace
 "$PROBITY" log trace > log 2> errors
 grep -q 'repaired: 4 unwound' errors || fail "$what: exceptions: $(cat errors)"
 
-# Functions called one after the other from one place, of which the first was left by an exception,
-# or by a jump.
+# Functions called in turn from one place, the first of which was left by an exception or a jump.
 cat > places.cc << 'END'
 #include <csetjmp>
 static std::jmp_buf target;
@@ -223,8 +222,8 @@ grep -q '^main;calls;returns ' folded || fail "$what: $(cat folded)"
 expect "$what" "calls 100 jumps 100 main 1 returns 200 throws 100" \
     "$(counts trace | xargs)"
 
-# Shared libraries: linked, and loaded while the program runs, even at the address of another one,
-# found by path, or by name where the program specifies.
+# Shared libraries: linked, and loaded while the program runs, even at the address of another one;
+# found by path, or by name in directories that the program specifies.
 for plugin in one two; do
     what=$plugin.so
     compile -O1 -fPIC -shared -DNAME=$plugin -o $plugin.so "$sources/plugin.c"
@@ -314,7 +313,7 @@ all=$(awk '{ n += $1 } END { print n }' out)
 [ "${jumps:-0}" -ge 600000 ] && [ "$jumps" -le "$all" ] || fail "$what: jumps: $jumps of $all"
 "$PROBITY" check trace > checked 2>&1 || fail "$what: $(cat checked)"
 
-# A damaged table of sleds, or one of another program, does no harm.
+# A damaged table of sleds, or that of another program, is harmless.
 what=damaged
 compile -O1 -o code code.c
 objcopy -O binary --only-section=xray_instr_map --set-section-flags xray_instr_map=alloc \
@@ -371,7 +370,7 @@ for how in random zeros ones bits shifted kinds versions far short long; do
         [ ! -e trace ] || "$PROBITY" check trace > checked 2>&1 || fail "$what: $(cat checked)"
     done
 done
-# Other code where the table says a sled is: its function is left alone, and a message says so.
+# Other code where the table lists a sled: its function is not changed, and a message reports that.
 what="other code"
 at=$(nm code | awk '$3 == "get_one" { print $1 }')
 python3 - "$at" << 'END'
@@ -431,7 +430,7 @@ if [ "$status" = 0 ]; then
     grep -q '; cannot change their code: Permission denied' errors || fail "$what: $(cat errors)"
 fi
 
-# A real program: each function is called as often as callgrind says.
+# A real program: the number of calls of each function equals callgrind's.
 what=callgrind
 if command -v valgrind > /dev/null; then
     clang -O1 -g -fno-inline $xray -o decoder "$SOURCE/examples/second_decoder.c"

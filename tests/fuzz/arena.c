@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * arena.c: the allocator for code that the fast driver tests: a single piece of memory, used from
- * its start for each execution. It takes a few instructions, where libc's takes a quarter of the
- * time, and detects what libc's would miss: writes past the end, memory freed twice or never. The
- * linker replaces libc's functions by these (--wrap) in all objects of the target.
+ * its start for each execution. It takes a few instructions, whereas libc's takes a quarter of the
+ * time, and detects errors that libc's would miss: writes past the end, memory freed twice or
+ * never. The linker replaces libc's functions with these (--wrap) in all objects of the target.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ enum { ROOM = 64 << 20, ALIGNED = 16 };
 #define MARK_USED UINT64_C(0x9d2c5680efc60000)
 #define MARK_FREE UINT64_C(0x5bd1e995a3c59ac3)
 
-/* Precedes each piece, which the same mark follows, possibly unaligned. */
+/* Precedes each piece. The same mark follows it, possibly unaligned. */
 struct head {
     size_t bytes;
     uint64_t mark;
@@ -34,7 +34,7 @@ struct head {
 static struct {
     uint8_t memory[ROOM] __attribute__((aligned(ALIGNED)));
     size_t used;
-    size_t pieces; /* how many are not freed yet */
+    size_t pieces; /* how many are not yet freed */
 } arena;
 
 static size_t whole_bytes(size_t bytes)
@@ -137,8 +137,7 @@ void fast_driver_memory_anew(void)
         fast_driver_found("memory is never freed");
 }
 
-/* Spools that traces name cannot be opened, and files opened by memory_file.c have no
- * descriptor. */
+/* Spools named by traces cannot be opened, and files opened by memory_file.c have no descriptor. */
 int __wrap_open(const char *path, int flags, ...)
 {
     (void)path;

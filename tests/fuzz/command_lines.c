@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_lines.c: draws options from the commands' tables. A value is one of the option's choices;
- * without choices, the placeholder says whether it is a number, a time, a pattern.
+ * command_lines.c: chooses random options from the commands' tables. A value is one of the option's
+ * choices; without choices, the placeholder determines whether it is a number, a time or a
+ * pattern.
  */
 #include "fuzz/command_lines.h"
 
@@ -33,7 +34,7 @@ static int is_left_out(const char *name)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* One of the choices, or now and then the placeholder, which is invalid. */
+/* Returns one of the choices or, now and then, the placeholder, which is invalid. */
 static void choice_make(const struct cli_option *option, uint64_t *state, char value[WORD_BYTES])
 {
     const char *choices = option->choices, *choice;
@@ -103,7 +104,7 @@ static void put_option(struct line *line, const struct cli_option *option, const
     put(line, strcmp(option->value, "BASE") == 0 ? trace : value);
 }
 
-/* The operands that the usage shows: NAME TRACE..., BASE... -- NEW... */
+/* The operands in the usage line: NAME TRACE..., BASE... -- NEW... */
 static void put_operands(struct line *line, const char *usage, const char *trace, uint64_t *state)
 {
     if (strstr(usage, "NAME") != NULL)

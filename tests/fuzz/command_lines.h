@@ -12,8 +12,8 @@
 
 enum { LINE_ARGUMENTS_MAX = 40 };
 
-/* Writes "probity COMMAND [OPTION]... OPERAND...", NULL-terminated, always the same for the same
- * seed. The strings are valid until the next call. Returns the number of arguments. */
+/* Writes "probity COMMAND [OPTION]... OPERAND...", NULL-terminated; equal seeds give equal lines.
+ * The strings are valid until the next call. Returns the number of arguments. */
 int command_line_make(const struct cli_command *command, uint64_t seed, char *trace,
                       char *ret_arguments[LINE_ARGUMENTS_MAX]);
 

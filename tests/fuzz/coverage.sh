@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# How many lines of the code that reads untrusted bytes the targets' corpora cover. Called by `make
-# fuzz-coverage` and the campaign. Prints a line per file and a total; with --missed, also each line
-# not covered.
+# Reports how many lines of the code that reads untrusted bytes are covered by the targets' corpora.
+# Called by `make fuzz-coverage` and the campaign. Prints a line per file and a total; with
+# --missed, also each line not covered.
 set -eu
 cd "$(dirname "$0")/../.."
 SOURCE=$PWD
 missed=${1:-}
 directory=$(realpath -m "$BUILD")-coverage
 targets=(commands reader spool runs arguments settings)
-# The reading part of src/spool; the rest runs in the traced program.
+# The part of src/spool that reads; the rest runs in the traced program.
 read_side=(src/reader/*.c src/format/*.c src/spool/{attach,cells,control,drain}.c)
 
 make -s -j2 "BUILD=$directory" CC=gcc CXX=g++ SANITIZE= CFLAGS='-O0 --coverage' LDFLAGS=--coverage \

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * fast_driver.c: a fuzzer for cheap targets: it reads the coverage counters, mutates inputs as
- * mutate.c does, and keeps those with new coverage. libFuzzer's own overhead is twice what the
- * reader takes for a small trace. Inputs that can only be found by watching comparisons are left to
- * libFuzzer, which uses the same corpus. Supports those options of libFuzzer that the campaign
- * uses.
+ * mutate.c does, and keeps those with new coverage. libFuzzer's own overhead is twice the reader's
+ * time for a small trace. Inputs that can only be found by tracing comparisons are left to
+ * libFuzzer, which uses the same corpus. Supports the options of libFuzzer that the campaign uses.
  *
  *   fuzz_NAME.often [-max_total_time=S] [-max_len=N] [-seed=N] [-artifact_prefix=P] CORPUS [SEEDS]
  */
@@ -82,7 +81,8 @@ static const uint8_t *classes(void)
     return of;
 }
 
-/* Whether the last execution reached a counter, or one of its classes, for the first time. */
+/* Returns whether the last execution reached a counter, or one of its classes, for the first
+ * time. */
 static int take_counters(void)
 {
     const uint8_t *class = classes();
@@ -236,7 +236,7 @@ static void load_directory(const char *name)
         closedir(directory);
 }
 
-/* Truncated inputs come last, so that the inputs kept are unchanged files. */
+/* Truncated inputs come last, so that the inputs that are kept are unchanged files. */
 static int compare_sizes(const void *left, const void *right)
 {
     const struct input *a = left, *b = right;
@@ -256,7 +256,7 @@ static void forget(struct input *input)
     __real_free(input->bytes);
 }
 
-/* Keeps the inputs that reach something that no smaller one does. */
+/* Keeps the inputs that reach a counter or class that no smaller input does. */
 static void sift(void)
 {
     size_t kept = 0;
@@ -300,7 +300,7 @@ static size_t erase(uint8_t *data, size_t size)
     return size - count;
 }
 
-/* Changes a number of 1, 2, 4 or 8 bytes a little, or to an extreme value. */
+/* Changes a number of 1, 2, 4 or 8 bytes slightly, or to an extreme value. */
 static void change_number(uint8_t *data, size_t size)
 {
     static const uint64_t edges[] = {0, 1, 127, 128, 255, 32767, 65535, INT32_MAX, UINT32_MAX,
@@ -326,7 +326,7 @@ static void copy_within(uint8_t *data, size_t size)
     memmove(data + to, data + from, draw() % (most + 1));
 }
 
-/* Takes the place of libFuzzer's function, which mutate.c calls. */
+/* Replaces libFuzzer's function, which mutate.c calls. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max)
 {
     for (uint64_t changes = 1 + draw() % 3; changes > 0; changes--) {

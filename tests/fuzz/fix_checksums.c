@@ -18,7 +18,7 @@ void target_fix_checksums(uint8_t *trace, size_t size)
         uint8_t *head = trace + at;
         size_t left = size - at - PROBITY_BLOCK_HEADER_BYTES;
         uint32_t length = probity_get_u32(head + 4);
-        if (length > left) /* the last block takes what is left */
+        if (length > left) /* the last block ends with the file */
             length = (uint32_t)left;
         memcpy(head, "PBLK", 4);
         probity_put_u32(head + 4, length);

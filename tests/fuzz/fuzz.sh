@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes the reading commands with libFuzzer for a number of seconds. Built and called by `make
-# fuzz`. The corpus stays in $BUILD-fuzz/corpus for later runs; findings go to $BUILD-fuzz/found.
-# Exit status 1 if there are any.
+# fuzz`. The corpus is kept in $BUILD-fuzz/corpus for later runs; findings are written to
+# $BUILD-fuzz/found. Exit status 1 if there are any.
 set -eu
 seconds=$1
 SOURCE=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,8 +13,8 @@ fuzz=$BUILD-fuzz
 mkdir -p "$fuzz/corpus" "$fuzz/found" "$fuzz/seeds"
 rm -f "$fuzz"/found/*
 make_seeds "$fuzz/traces"
-# Each trace is read in one way, but those of profile mode in all ways, because only few traces have
-# such blocks.
+# Each trace is read in one way, but traces of profile mode in all ways, because only few traces
+# have such blocks.
 ways=64
 number=0
 for trace in "$fuzz"/traces/*.probity; do

@@ -73,8 +73,8 @@ static void write_trace(const uint8_t *bytes, size_t size)
     close(file);
 }
 
-/* Each argument is a separate allocation, so that reads past its end are detected. Returns what
- * follows the empty line. */
+/* Each argument is a separate allocation, so that reads past its end are detected. Returns the part
+ * after the empty line. */
 static const uint8_t *take_arguments(const uint8_t *at, const uint8_t *end, char **arguments,
                                      int *count)
 {

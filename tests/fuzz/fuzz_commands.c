@@ -122,8 +122,8 @@ static int open_trace(char path[32])
     return file;
 }
 
-/* Discards the output of commands, but not of the fuzzer and the sanitizers. Again for each
- * command, because `csv` closes standard output: later ones would fail where they first write. */
+/* Discards the output of commands, but not of the fuzzer and the sanitizers. Done for each command,
+ * because `csv` closes standard output, so that the first write of a later command would fail. */
 static void discard_output(void)
 {
     static int nowhere = -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_dwarf.c: what the tool reads with libdw of the file of an executable or shared library. The
- * input is such a file; further bytes of its .debug sections are changed here, because the driver
- * changes any byte. Each input is read in a child: libdw may call abort(). A file is kept as
- * "failed.N" in the current directory if the child does not exit normally.
+ * fuzz_dwarf.c: the parts of an executable or shared library that the tool reads with libdw. The
+ * input is such a file; more bytes of its .debug sections are changed here, because the driver
+ * changes bytes anywhere. Each input is read in a child, because libdw may call abort(). A file is
+ * kept as "failed.N" in the current directory if the child does not exit normally.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * fuzz_index.c: the commands that read a range of time, with an index of the trace: one as `probity
- * index` makes it, which must not change what they print; or one with changed fields and corrected
- * checksums, by which they may print anything, but must not crash or hang. Half of the traces have
- * thread states, which the index lists; with a changed index, they may be changed, too. Few inputs
- * are traces that can have an index, so the first ones that can are kept and used in turns.
+ * index` creates it, which must not change their output; or one with changed fields and corrected
+ * checksums, with which they may print anything, but must not crash or hang. Half of the traces
+ * have thread states, which the index lists; with a changed index, these may be changed, too. Few
+ * inputs are traces that can have an index, so the first such traces are kept and used in turn.
  */
 #define main probity_main
 #include "cli/main.c"
@@ -36,7 +36,7 @@ static char pattern[] = "*", of_functions[] = "--function=*";
 
 static struct place {
     char directory[64], trace[80], index[88], sched[88];
-    int output; /* takes the place of standard output */
+    int output; /* replaces standard output */
     uint8_t *kept[KEPT];
     size_t kept_bytes[KEPT];
 } place;
@@ -128,7 +128,7 @@ static size_t find_threads(const uint8_t *trace, size_t size, struct thread *thr
     return count;
 }
 
-/* Any states from the begin of a thread to its end, in blocks of any length. */
+/* Writes any states from the begin of a thread to its end, in blocks of any length. */
 static void put_states(struct probity_sched_blocks *blocks, const struct thread *threads,
                        size_t count, const struct thread *thread, uint64_t *state)
 {
@@ -152,7 +152,7 @@ static void put_states(struct probity_sched_blocks *blocks, const struct thread 
     demand(probity_sched_blocks_end(blocks, &stream) == 0);
 }
 
-/* Makes TRACE.sched, or removes it. */
+/* Creates TRACE.sched, or removes it. */
 static void states_make(const uint8_t *bytes, size_t size, uint64_t *state)
 {
     const size_t info_at = PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES;
@@ -184,7 +184,7 @@ static void states_make(const uint8_t *bytes, size_t size, uint64_t *state)
 /* ---- The trace and its index -------------------------------------------------------------------
  */
 
-/* Makes the index of the trace. Returns whether it can have one. */
+/* Creates the index of the trace. Returns whether it can have one. */
 static int index_make(uint64_t every_bytes)
 {
     struct probity_index_marks marks = {.items = NULL};
@@ -220,7 +220,7 @@ static void keep(const uint8_t *bytes, size_t size)
     place.kept_bytes[at] = size;
 }
 
-/* Makes a trace from this input, or takes one that was kept. */
+/* Creates a trace from this input, or uses one that was kept. */
 static int trace_make(uint8_t *bytes, size_t size, uint64_t *state)
 {
     uint64_t every_bytes = 1 + draw(state) % 2000;
@@ -239,7 +239,7 @@ static int trace_make(uint8_t *bytes, size_t size, uint64_t *state)
     return index_make(every_bytes);
 }
 
-/* An index, or TRACE.sched, which is framed in the same way. */
+/* An index, or TRACE.sched, which has the same framing. */
 static void file_change(const char *name, uint64_t *state)
 {
     static uint8_t bytes[TARGET_BYTES_MAX];
@@ -257,7 +257,7 @@ static void file_change(const char *name, uint64_t *state)
     write_file(name, bytes, size);
 }
 
-/* A range of time; half of the lines have further options, which may set another one. */
+/* A range of time; half of the lines have further options, which may set a different range. */
 static int line_make(const struct cli_command *command, uint64_t *state,
                      char *ret_arguments[LINE_ARGUMENTS_MAX + 1])
 {
@@ -277,8 +277,8 @@ static int line_make(const struct cli_command *command, uint64_t *state,
         int is_of_calls = command == &cli_command_path || command == &cli_command_why;
         if (strstr(command->usage, "NAME") != NULL)
             ret_arguments[count++] = pattern;
-        /* These read less if the index has the bits that calls match and that there are no waits;
-         * without functions, if it has those that no request begins, too. */
+        /* These read less if bits of the index state that calls match and that there are no waits;
+         * without functions, if they also state that no request begins. */
         if (is_of_calls && draw(state) % 2 == 0)
             ret_arguments[count++] = of_functions;
         ret_arguments[count++] = place.trace;
@@ -290,7 +290,7 @@ static int line_make(const struct cli_command *command, uint64_t *state,
     return count;
 }
 
-/* Returns the bytes of output, at most OUTPUT_MAX. */
+/* Returns the size of the output in bytes, at most OUTPUT_MAX. */
 static size_t command_run(char **arguments, int count, uint8_t *ret_output)
 {
     /* `csv` closes it. */
@@ -316,7 +316,8 @@ static void ignore_fault(void *context, uint64_t offset, const char *text)
     (void)text;
 }
 
-/* Whether `probity check` finds nothing: only then does an index promise the same output. */
+/* Returns whether `probity check` finds nothing: only then does an index guarantee the same
+ * output. */
 static int trace_is_good(void)
 {
     const struct probity_check_listener listener = {.report = ignore_fault};

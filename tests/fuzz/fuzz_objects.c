@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_objects.c: what libprobity-functions reads of the file of an executable or shared library:
+ * fuzz_objects.c: the parts of an executable or shared library that libprobity-functions reads:
  * sections, symbols and line tables. The input is such a file. Its program headers are replaced,
- * because a file must have those that were loaded.
+ * because they must be those that were loaded.
  */
 #include "functions/line_table.c"
 #include "functions/symbol_table.c"
@@ -19,7 +19,7 @@ const int target_ways = 0;
 static void *parts[PARTS_MAX];
 static size_t part_count;
 
-/* On the heap, where a sanitizer sees what is beyond the end. */
+/* On the heap, so that a sanitizer detects reads past the end. */
 void *probity_arena_map(size_t bytes)
 {
     void *made = part_count < PARTS_MAX && bytes <= WHOLE_BYTES_MAX ? calloc(1, bytes) : NULL;

@@ -97,7 +97,7 @@ static void read_lists(struct probity_reader *reader)
     }
 }
 
-/* Two readings of one trace have the same ticks, so events are in the order of ticks, except after
+/* Two readings of a trace have the same ticks, so events are in the order of ticks, except after
  * damage, which may delay the discovery of a block. */
 static uint64_t read_events(struct probity_reader *reader, uint64_t events_max)
 {

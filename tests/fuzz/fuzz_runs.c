@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_runs.c: a project's history of runs as another user might leave it: rows with arbitrary
- * values in tables without the schema's constraints, arbitrary bytes in the database, and its
- * journal.
+ * fuzz_runs.c: a project's history of runs as another user might have changed it: rows with
+ * arbitrary values in tables without the schema's constraints, arbitrary bytes in the database, and
+ * its journal.
  *
- * An input is a byte that selects the command, one that selects what to change, and then: for rows,
- * a byte for the table, and values; for bytes, pairs of offset and bytes, XORed onto a valid
- * history; the same for a journal that names a file to be deleted. JSON output must be valid, no
- * byte of the history may reach a terminal unescaped, and no other file may be deleted.
+ * An input is a byte that selects the command, a byte that selects what to change, and the changes:
+ * for rows, a byte for the table, and values; for bytes, pairs of offset and bytes, XORed onto a
+ * valid history; the same for a journal that names a file to be deleted. JSON output must be valid,
+ * no byte of the history may reach a terminal unescaped, and no other file may be deleted.
  */
 #define main probity_main
 #include "cli/main.c"
@@ -160,7 +160,7 @@ static void change_bytes(struct input *input, uint8_t *bytes, size_t size)
     }
 }
 
-/* What is left of an interrupted transaction over two databases, one of which is `precious`. */
+/* The remains of an interrupted transaction over two databases, one of which is `precious`. */
 static void write_journal(struct input *input)
 {
     static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
@@ -186,7 +186,7 @@ static void write_journal(struct input *input)
 /* The tables of doc/runs.md without constraints, and two runs. */
 static void make_history(void)
 {
-    /* Two rows of run, and of each of item and request one for each run. Past the end is 0. */
+    /* Two rows of run, and one row of item and request for each run. Past the end is 0. */
     static const uint8_t sound[] = {0, 7, 1, 4, 1, '1', 0, 0, 0, 0, 0, 0, 0, 0, 0,
                                     0, 7, 2, 4, 1, '2', 4, 1, 'b', 0, 0, 0, 0, 0, 0, 0, 0,
                                     2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

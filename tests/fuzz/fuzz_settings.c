@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_settings.c: what a program reads from outside while it runs: settings in the environment,
- * including file names, and requests for other levels in the spool's header.
+ * fuzz_settings.c: data that a program reads from outside while it runs: settings in the
+ * environment, including file names, and requests for other levels in the spool's header.
  *
  * An input is eight bytes of a request, a byte that selects what to test, and lines of a byte for
- * the variable followed by its value. A value that is accepted must be in range and equal the
- * number given; an error must name the variable that is rejected.
+ * the variable followed by its value. An accepted value must be in range and equal the given
+ * number; an error must name the rejected variable.
  */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static int is_switch(int value)
     return value == 0 || value == 1;
 }
 
-/* The number in a variable, digits only; by_default if it is unset. */
+/* Returns the number in a variable, if it consists of digits; by_default if it is unset. */
 static unsigned long long number_of(const char *name, unsigned long long by_default)
 {
     const char *text = getenv(name);
@@ -124,7 +124,7 @@ static void read_settings(struct probity_session *session, int way)
     demand(strlen(settings->label) <= PROBITY_LIMIT_NAME);
 }
 
-/* What the writer thread does with a request, which any process of the same user can store. */
+/* The writer thread's handling of a request, which any process of the same user can store. */
 static void answer(struct probity_spool_header *header, const uint8_t *request)
 {
     uint32_t serial;
@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < REQUEST_BYTES + 1)
         return 0;
     session->live.header = &header;
-    session->settings.writing = PROBITY_WRITING_THREAD; /* only a writer thread answers */
+    session->settings.writing = PROBITY_WRITING_THREAD; /* only a writer thread replies */
     answer(&header, data);
     set_environment(data + REQUEST_BYTES + 1, data + size);
     read_settings(session, data[REQUEST_BYTES]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_spool.c: a trace's spool as another user might leave it: a segment with any header, chunks
- * and words, which is read together with the trace, dead and alive, asked to change levels, and
- * recovered into the trace.
+ * fuzz_spool.c: a trace's spool as another user might have changed it: a segment with any header,
+ * chunks and words, which is read together with the trace, dead and alive, receives a request to
+ * change levels, and is recovered into the trace.
  *
  * An input is a byte that selects what to do, the changed bytes of the segment's header, a byte for
  * the number of chunks, and for each chunk the changed bytes of its header and its first words.
@@ -115,7 +115,7 @@ static void make_header(struct target *target)
 static void make_segment(struct target *target, struct input *input)
 {
     make_header(target);
-    /* Not the trace's identity, because the spool of another trace is not read. */
+    /* Does not set the trace's identity, because the spool of another trace is not read. */
     take_over(input, target->segment + HEADER_FROM,
               offsetof(struct probity_spool_header, trace_device) - HEADER_FROM);
     for (uint32_t i = 0; i < CHUNKS; i++) {
@@ -184,8 +184,8 @@ static void die(struct target *target)
     target->owner_file = -1;
 }
 
-/* The next event. Without one, pretends first that the writer has written everything, and then that
- * the program is dead. */
+/* Returns the next event. If there is none, pretends first that the writer has written everything,
+ * and then that the program is dead. */
 static int next(struct target *target, struct probity_reader *reader,
                 const struct probity_event **ret_event)
 {
@@ -199,7 +199,7 @@ static int next(struct target *target, struct probity_reader *reader,
     if (got != PROBITY_READER_WAITS)
         return got;
     die(target);
-    header->locked = 1; /* otherwise the reader cannot be sure */
+    header->locked = 1; /* otherwise the reader cannot determine it */
     return probity_reader_next(reader, ret_event);
 }
 
@@ -229,7 +229,7 @@ static void read_all(struct target *target, int way)
     probity_reader_close(reader);
 }
 
-/* What the tool does to request other levels. The only possible answer is in the header. */
+/* Requests other levels like the tool. The only possible reply is in the header. */
 static void ask(const struct target *target)
 {
     struct probity_attach attach;
@@ -260,7 +260,7 @@ static void ignore(void *context, uint64_t offset, const char *text)
     ++*(int *)context;
 }
 
-/* Recovers; the trace must be valid afterwards. */
+/* Recovers the spool; the trace must be valid afterwards. */
 static void recover(const struct target *target)
 {
     struct probity_recover_result result;

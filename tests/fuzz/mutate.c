@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * mutate.c: mutations that keep a trace's framing; libFuzzer's own ones mostly fail at the first
- * length. Blocks are changed inside, repeated, dropped, and copied from other traces. Now and then
- * the counts of a stream are corrected, so that more than its first error is reached.
+ * mutate.c: mutations that keep a trace's framing; with libFuzzer's own mutations, reading mostly
+ * ends at the first length. Blocks are changed inside, repeated, dropped, and copied from other
+ * traces. Now and then, the counts of a stream are corrected, so that reading continues after its
+ * first error.
  */
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void find_blocks(struct trace *trace)
     trace->at[trace->count] = at;
 }
 
-/* Replaces `old` bytes at `at` by `count` bytes, and updates the length of the block. */
+/* Replaces `old` bytes at `at` with `count` bytes, and updates the length of the block. */
 static int replace(struct trace *trace, size_t at, size_t old, const uint8_t *bytes, size_t count)
 {
     if (trace->size - old + count > trace->room)

@@ -3,12 +3,12 @@
  * mutate_fields.c: mutations of the fields that doc/trace-format.md defines, in traces and in
  * indexes. A payload is split into tokens: integers, varints, lengths and the bytes that they
  * count. A token is changed in a way that suits its kind, or swapped with a neighbor (min and max,
- * count and sum); whole rows, records and strings are repeated, dropped and moved. Then, most of
- * the time, the lengths around the change and counts of rows are corrected; the target corrects
+ * count and sum); whole rows, records and strings are repeated, dropped and moved. Then, in most
+ * cases, the lengths around the change and counts of rows are corrected; the target corrects
  * checksums (fix_checksums.c).
  *
- * Other mutations rarely make dependent fields inconsistent and nothing else: a changed byte in the
- * middle of a varint usually breaks the row around it.
+ * Other mutations rarely make only dependent fields inconsistent: a changed byte in the middle of a
+ * varint usually breaks the row around it.
  */
 #include <string.h>
 
@@ -22,8 +22,8 @@ enum { HEAD = PROBITY_BLOCK_HEADER_BYTES, TOKENS_MAX = 4096, KINDS = TARGET_KIND
 
 enum kind { FIXED, VARINT, BYTES };
 
-/* A FIXED of 1, 2, 4 or 8 bytes, a VARINT, or BYTES. If `holds`, the token is the length of what
- * follows, up to the token `end`; its value is `bias` more than the number of bytes. */
+/* A FIXED of 1, 2, 4 or 8 bytes, a VARINT, or BYTES. If `holds`, the token is the length of the
+ * data after it, up to the token `end`; its value is `bias` more than the number of bytes. */
 struct token {
     size_t at, size;
     int parent; /* the length that covers this token; -1: only the block's */
@@ -94,7 +94,7 @@ static uint64_t varint(struct payload *payload)
     return value;
 }
 
-/* Begins what the last token counts; returns where it ends. */
+/* Begins the data that the last token counts. Returns where it ends. */
 static size_t enter(struct payload *payload, uint64_t value, int bias)
 {
     size_t left = payload->size - payload->at;
@@ -233,7 +233,7 @@ static void take_apart(struct payload *payload, uint16_t type)
 
 /* ---- Mutations ------------------------------------------------------------------------------- */
 
-/* Replaces `old` bytes by `count` bytes. Tokens are stale afterwards, so only one edit is
+/* Replaces `old` bytes with `count` bytes. Tokens are stale afterwards, so only one edit is
  * possible. */
 static int splice(struct payload *payload, size_t at, size_t old, const uint8_t *bytes,
                   size_t count)
@@ -388,7 +388,7 @@ static void count_rows(struct payload *payload, uint16_t type)
 
 /* ---- A trace --------------------------------------------------------------------------------- */
 
-/* Returns the block at *at and advances *at to the next one; 0 after the last. */
+/* Returns the block at *at and advances *at to the next one; 0 after the last one. */
 static size_t next_block(const uint8_t *trace, size_t size, size_t *at, unsigned *ret_kind)
 {
     if (size < *at || size - *at < HEAD)
@@ -412,7 +412,8 @@ unsigned target_kinds(const uint8_t *trace, size_t size)
     return kinds;
 }
 
-/* A block of this kind; without one, each kind is equally likely, however many blocks it has. */
+/* Returns a block of this kind. If there is none, each kind is equally likely, however many blocks
+ * it has. */
 static size_t choose_block(const uint8_t *trace, size_t size, unsigned wanted, uint64_t *state,
                            size_t *ret_bytes)
 {

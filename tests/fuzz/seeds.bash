@@ -1,4 +1,4 @@
-# Sourced: makes small seed traces with all kinds of records. Needs BUILD.
+# Makes small seed traces with all kinds of records. Sourced; needs BUILD.
 
 # $1 directory
 make_seeds() {
@@ -17,7 +17,7 @@ make_seeds() {
     # Waits for locks in several blocks.
     PROBITY_CHUNK_RECORDS=512 PROBITY_OUT=$directory/contended.probity \
         "$BUILD/tests/programs/contended" 2 20 > /dev/null
-    # Dumps, of which each has a reason of another kind.
+    # Dumps, each with a different kind of reason.
     for trace in request value; do
         PROBITY_OUT=$directory/$trace.probity PROBITY_RING=1M PROBITY_DUMP=$directory/$trace-%i.probity \
             PROBITY_WHEN="$([ "$trace" = request ] && echo 'request > 15ms' || echo 'value failed > 0')" \

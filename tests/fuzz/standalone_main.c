@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * standalone_main.c: runs a target without a fuzzer, as COUNT FILE...: each file once (a trace
- * NAME.probity in every way), then COUNT times one of the files with some bytes or fields changed,
+ * NAME.probity in every way), then COUNT times one of the files, with some bytes or fields changed
  * reproducibly.
  */
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static uint64_t chance(uint64_t *state)
     return *state >> 33;
 }
 
-/* Changes fields only, so that the rest of the trace stays valid. */
+/* Changes only fields, so that the rest of the trace stays valid. */
 static size_t change_fields(uint64_t *state, size_t size, unsigned kind)
 {
     for (uint64_t i = chance(state) % 4; i < 4; i++)
@@ -66,8 +66,8 @@ static void change(uint64_t *state, size_t *size)
     }
 }
 
-/* A file that has blocks of this kind, if possible, so that each kind gets its share of mutations
- * even if few traces have it. */
+/* Returns a file with blocks of this kind, if possible, so that each kind gets its share of
+ * mutations even if few traces have it. */
 static const char *choose(char **names, int count, unsigned kind, uint64_t *state)
 {
     static unsigned char kinds[FILES_MAX];
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     int said = dup(2);
-    dup2(silent, 2); /* what commands say about damage */
+    dup2(silent, 2); /* messages of commands about damage */
     for (int i = 2; i < argc; i++) {
         size_t size = load(argv[i]);
         int ways = is_trace(argv[i]) ? target_ways : 1;

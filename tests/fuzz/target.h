@@ -4,9 +4,9 @@
  * libFuzzer's entry point, which AFL++ and a driver without a fuzzer (standalone_main.c) call, too.
  *
  * If a target reads traces, its input is a byte that selects a way to read, and the trace. No
- * fuzzer guesses checksums, and the code after the check is what must be tested, so the target
- * corrects the checksums, lengths and serials of blocks unless the byte is 128 or more. All these
- * targets can share a corpus.
+ * fuzzer can guess checksums, and the code after the check must be tested, so the target corrects
+ * the checksums, lengths and serials of blocks unless the byte is 128 or more. All these targets
+ * can share a corpus.
  */
 #ifndef TESTS_FUZZ_TARGET_H
 #define TESTS_FUZZ_TARGET_H
@@ -19,7 +19,7 @@
 
 enum { TARGET_BYTES_MAX = 1 << 20, TARGET_FIX_BELOW = 128 };
 
-/* How many ways to read a trace the target has; 0 if its inputs are not traces. */
+/* The number of ways in which the target can read a trace; 0 if its inputs are not traces. */
 extern const int target_ways;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -30,7 +30,7 @@ void target_fix_checksums(uint8_t *trace, size_t size);
 /* Kinds of blocks, by type; 0: any other. */
 enum { TARGET_KINDS = 8 };
 
-/* The kinds of blocks that a trace has, one bit each. */
+/* Returns the kinds of blocks in a trace, one bit each. */
 unsigned target_kinds(const uint8_t *trace, size_t size);
 
 /* Changes a field, row or record of a trace (mutate_fields.c) of at most `room` bytes, if possible
@@ -48,7 +48,7 @@ static inline void target_directory_name(char *ret_name, size_t room, const char
              (long)getpid());
 }
 
-/* Sets a file in memory that takes the place of src/reader/file.c, so that reading takes no system
+/* Sets the file in memory that replaces src/reader/file.c, so that reading takes no system
  * calls. */
 void target_file_set(const uint8_t *bytes, size_t size);
 

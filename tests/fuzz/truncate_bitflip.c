@@ -2,9 +2,8 @@
  *
  * truncate_bitflip.c: runs every command on traces truncated at each byte, or with one bit flipped:
  * `sweep cut|flip BITS STRIDE SEED FILE...`. There must be no crash, no exit status other than 0, 1
- * and 3, no status 0 if something is missing or changed, and no failure without a message. The
- * output of `csv` is compared with that for the whole trace: records may be missing, but not
- * differ.
+ * and 3, no status 0 if data is missing or changed, and no failure without a message. The output of
+ * `csv` is compared with that for the whole trace: records may be missing, but not differ.
  *
  * BITS: how many bits of each byte are flipped, one at a time. STRIDE: for commands other than csv,
  * info and check, only every STRIDE-th byte, starting at one that the seed selects. The last line
@@ -77,7 +76,7 @@ static char *take_text(const struct sweep *sweep)
     return text;
 }
 
-/* Where the fields before the name end; the name is lost if its declaration is. */
+/* Returns where the fields before the name end; the name is lost if its declaration is. */
 static size_t fixed_part(const char *line)
 {
     size_t at = 0;
@@ -95,7 +94,7 @@ static int is_same_record(const char *line, const char *whole)
         return 0;
     if (length == strcspn(whole, "\n") && strncmp(line, whole, length) == 0)
         return 1;
-    /* A number stands in for a name whose declaration was lost. */
+    /* If the declaration of a name was lost, a number replaces it. */
     return strchr("0123456789", whole[fixed]) == NULL &&
            (strncmp(line + fixed, "site-", 5) == 0 || strchr("0123456789", line[fixed]) != NULL);
 }
@@ -107,8 +106,8 @@ static const char *next_line(const char *line)
     return end != NULL ? end + 1 : line + strlen(line);
 }
 
-/* Whether all lines are in the whole output, in the same order. If a function's declaration is
- * lost, its enters and leaves appear as hits of unnamed sites. */
+/* Returns whether all lines are in the whole output, in the same order. If a function's declaration
+ * is lost, its enters and leaves appear as hits of unnamed sites. */
 static int is_part(const char *part, const char *whole)
 {
     for (; *part != '\0'; part = next_line(part)) {

@@ -246,14 +246,14 @@ test_cgi() {
     check "not executable" 403 "$(status_of /cgi-bin/data)"
     check "missing program" 404 "$(status_of /cgi-bin/none)"
     check "no name" 404 "$(status_of /cgi-bin/)"
-    # Descriptors that the caller left open reach both; the server must not add any.
+    # Descriptors that the caller left open are inherited by both; the server must not add any.
     # shellcheck disable=SC2010 # the names are numbers, and what they point to is looked for
     check "a program gets no descriptor of the server" \
         "$(ls -l /proc/self/fd | grep -c -e socket: -e anon_inode: -e "$root")" \
         "$(get /cgi-bin/leak)"
 }
 
-# The server must have counted as many requests as its clients.
+# The server must have counted the same number of requests as its clients.
 test_graceful_stop() {
     local answer out
     start_server
@@ -274,7 +274,7 @@ test_graceful_stop() {
     check "nothing on stderr" "" "$(cat "$work/err")"
 }
 
-# The hits for each kind of request are as many as stages.h says.
+# The number of hits for each kind of request is the one documented in stages.h.
 test_trace() {
     [ -x "${PROBITY:-}" ] || return 0
     PROBITY_OUT=$work/trace.probity start_server --scoreboard "$work/scoreboard"

@@ -82,7 +82,7 @@ check "the server counts the same" yes \
 run --seconds 60 "$port" /page
 check "no server: status, end" "1 nobody listens" "$status $(field end)"
 
-# $1 process that gets the signal, $2 signal, $3 how the generator ends
+# $1 process that receives the signal, $2 signal, $3 how the generator ends
 test_end() {
     local load_pid status=0
     rm -f "$work/served"

@@ -28,7 +28,8 @@ stop() {
     expect "$1: standard error" "" "$(cat "$1.err")"
 }
 
-# The trace $1 is complete, and the probes of each thread follow each other without a gap.
+# Checks that the trace $1 is complete, and that the probes of each thread follow each other without
+# a gap.
 is_whole() {
     "$PROBITY" info "$1" > output 2>&1
     grep -q '^complete *yes' output || fail "$1: $(grep '^complete' output)"

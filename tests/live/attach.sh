@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity attach` and `detach`: each trace has every hit between them, cycle after cycle; programs
-# that cannot be attached to are refused with a reason and are unaffected.
+# `probity attach` and `detach`: each trace has every hit between them, cycle after cycle; attaching
+# to programs that do not support it fails with a reason, and does not affect them.
 # variants: clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -84,7 +84,7 @@ echo >&"$gate"
 stop idle
 expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"
 
-# A stopped program cannot answer, with a control page or without. The request is withdrawn.
+# A stopped program cannot reply, with or without a control page. The request is withdrawn.
 for control in 0 1; do
     start stopped env PROBITY_CONTROL=$control "$PROGRAMS/counted.shared" 1
     stop_process "$job"
@@ -96,8 +96,8 @@ for control in 0 1; do
     rm stopped.probity
 done
 
-# A thread is held in a slow path until the last recording has ended without it. The next one begins
-# once it has left. Not with a sanitizer, as in restarted.sh.
+# A thread is held in a slow path until the last recording has ended without it. The next recording
+# begins once the thread has left. Not with a sanitizer, as in restarted.sh.
 case ${VARIANT:-gcc} in
     gcc | clang)
         start late env PROBITY_CONTROL=1 PROBITY_CLOCK=monotonic "$PROGRAMS/late_thread" attached
@@ -127,7 +127,7 @@ echo >&"$gate"
 stop ended
 expect "ended: no trace" "again.probity began.probity" "$(echo *.probity)"
 
-# The program's file was removed, as by an upgrade.
+# The program's file was removed, as in an upgrade.
 cp "$PROGRAMS/counted" upgraded
 start upgraded ./upgraded 1
 rm upgraded
@@ -189,7 +189,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     start foreign setpriv --reuid=65534 --clear-groups sh -c 'echo ready; read -r line; true'
     says "another user" 1 "belongs to another user" attach "$job"
     stop foreign
-    # Nor does that user get an answer about a program of this one.
+    # That user gets no information about a program of this one, either.
     start "$program" "$PROGRAMS/$program" 1
     says "mine" 0 "mine.probity" attach -o mine.probity "$job"
     for command in attach detach level snapshot top; do

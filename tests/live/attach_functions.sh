@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity attach --functions`, `--function` and `--calls`, and the control page: functions are
 # patched while 16 threads run them, and restored byte for byte; no record is lost between attach
-# and detach; missing features of a program are named; a planted page is refused.
+# and detach; missing features of a program are named; a page made by another user is rejected.
 # variants: clang
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -17,13 +17,13 @@ code() {
     python3 "$SOURCE/tests/functions/text_of.py" "$job"
 }
 
-# The names of the functions that were called in a trace.
+# Prints the names of the functions that were called in a trace.
 functions_of() {
     "$PROBITY" report --json "$1" 2> errors |
         jq -r '[.functions[] | select(.calls > 0) | .name] | sort | @csv'
 }
 
-# All functions in $2, from functions_of, were called in the trace $1.
+# Checks that all functions in $2, from functions_of, were called in the trace $1.
 has_functions() {
     local found name
     found=$(functions_of "$1" | tr , '\n')
@@ -96,7 +96,7 @@ done
 
 # ---- Calls ----
 
-# Detached once calls and locks have been recorded, however soon that is.
+# Detached as soon as calls and locks have been recorded.
 LD_PRELOAD=$BUILD/lib/libprobity-calls.so.0 "$PROGRAMS/slow_causes.shared" 1000000 > truth \
     2> errors.program &
 job=$!
@@ -124,7 +124,8 @@ says "not recording" 1 "is not recording" detach "$job"
 says "no family" 2 "invalid --calls" attach --calls some "$job"
 stop counted
 
-# By source file, which needs debugging information: the answer says so, and nothing is recorded.
+# By source file, which needs debugging information: a message reports its absence, and nothing is
+# recorded.
 cp patchable bare
 strip -g bare
 start bare ./bare 2 paced
@@ -140,9 +141,9 @@ stop bare
 
 # ---- Conditions on calls without ends ----
 
-# Entries have no ends, so a condition on the duration of such a call could never be met; unless the
-# function is not recorded in this way, or the condition is about something else.
-# $1 program, the rest: options of `attach`
+# Calls recorded by entries have no ends, so a condition on their duration could never be met,
+# unless the function is recorded in another way, or the condition is of a different kind. $1
+# program, the rest: options of `attach`
 begins() {
     says "$*" 0 "$job: " attach "${@:2}" -o trace "$job"
     says "$*" 0 "$job: " detach "$job"
@@ -175,8 +176,8 @@ fi
 
 # ---- A budget of calls ----
 
-# In a program that was started without --calls, free locks are only counted, and so are their
-# releases.
+# In a program that was started without --calls, operations on free locks are only counted, and so
+# are their releases.
 cat > locks.c << 'END'
 #include <pthread.h>
 #include <stdio.h>
@@ -230,8 +231,8 @@ stop locks
 
 # ---- Code that cannot be changed ----
 
-# A policy that forbids it, from the start or once the recording has begun, and forked children. The
-# answer gives the reason, and the program is unchanged.
+# A policy forbids it, from the start or once the recording has begun; forked children. The message
+# gives the reason, and the program is unchanged.
 cat > limited.c << 'END'
 #include <errno.h>
 #include <linux/filter.h>
@@ -404,14 +405,14 @@ for ((i = 1; i <= 20; i++)); do
     says "page: at once, $i" 0 "$job: " detach "$job"
     rm -f trace
 done
-# Without the rights of ptrace.
+# Without permission to use ptrace.
 if [ "$(id -u)" = 0 ]; then
     says "page: no ptrace" 0 "$job: " attach --functions -o trace "$job"
     says "page: no ptrace" 0 "$job: " detach "$job"
     rm trace
 fi
-# A page that is planted, truncated, accessible to others or a link counts as missing: the tool uses
-# the program's memory.
+# A page that is made by another user, truncated, accessible to others or a link is ignored: the
+# tool uses the program's memory.
 cp "$page" good
 for how in cut open link planted; do
     rm -f "$page"

@@ -32,7 +32,7 @@ settles() {
     rm -f last ./*.probity
 }
 
-# $1 description, $2 statuses, the files "errors.N" have the messages: each status but 0 is
+# $1 description, $2 statuses; the files "errors.N" contain the messages: each status but 0 is
 # explained
 are_answers() {
     local status number=0
@@ -61,7 +61,7 @@ for ((i = 0; i < ROUNDS; i++)); do
     settles "twice"
 done
 
-# One detaches at any moment while the other attaches.
+# One detaches at any moment while the other one attaches.
 for ((i = 0; i < ROUNDS; i++)); do
     "$PROBITY" attach -o one.probity "$job" > out.1 2> errors.1 &
     first=$!
@@ -77,7 +77,8 @@ for ((i = 0; i < ROUNDS; i++)); do
     settles "detach meanwhile"
 done
 
-# A tool is killed at any moment: nothing waits for it, and nothing begins later than it allowed.
+# A tool is killed at any moment: no process waits for it, and no recording begins later than it
+# allowed.
 for ((i = 0; i < ROUNDS; i++)); do
     "$PROBITY" attach -o one.probity "$job" > out.1 2> errors.1 &
     first=$!
@@ -151,7 +152,7 @@ for ((i = 0; i < ROUNDS; i++)); do
     "$PROBITY" attach -o one.probity "$job" > out.1 2> errors.1 || status=$?
     are_answers "stop meanwhile" "$status"
     if [ -e one.probity ]; then
-        # A trace that is removed before the program has closed it is an error of the recording.
+        # Removing a trace before the program has closed it is an error of the recording.
         wait_until "$job" is_closed one.probity || fail "stop meanwhile: $(cat output)"
         "$PROBITY" check one.probity > output 2>&1 || fail "stop meanwhile: $(cat output)"
     fi

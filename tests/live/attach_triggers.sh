@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # `probity attach` with --ring, --when and the limits of dumps: a stall in a program that was
 # already running is in a dump, and `why` names it; after a detach, other conditions apply. Invalid
-# options are refused before the program is asked. Also through the control page, in a program whose
+# options are rejected before a request is made. Also through the control page, in a program whose
 # memory may not be written, and with a full disk.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 # shellcheck source=tests/live/attach.bash
 . "$SOURCE/tests/live/attach.bash"
 
-# Each line of the input is a time in ms that a call of slow() takes. `closed`: other processes may
+# Each line of the input is the duration in ms of a call of slow(). `closed`: other processes may
 # not write to its memory, even those of its user.
 cat > slowed.c << 'END'
 #include "FnTrace.h"
@@ -65,7 +65,7 @@ compile -o static slowed.c "$BUILD/lib/libprobity.a" -Wl,-u,probity_snapshot
 compile -o shared slowed.c -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity
 compile -o without_dumps slowed.c "$BUILD/lib/libprobity.a"
 
-# Has a dump $1 of a call of slow() that took at least $2 ms. The rest of the checks is for a user.
+# Checks that there is a dump $1 of a call of slow() that took at least $2 ms.
 is_dump_of_slow() {
     local took
     "$PROBITY" check "$1" > output 2>&1 || fail "$1: $(tail -n 1 output)"
@@ -106,7 +106,7 @@ for program in static shared; do
     is_dump_of_slow again-1.probity 400
     says "$program" 0 "$job: " detach "$job"
 
-    # Without a condition, dumps are made on request only, and mode ring alone has none.
+    # Without a condition, dumps are made only on request, and mode ring alone has none.
     says "$program" 0 "$job: " attach --ring 1s -o asked.probity "$job"
     echo 300 >&"$gate"
     wait_until "$job" has_lines "$program.out" 6
@@ -119,7 +119,7 @@ done
 
 # ---- The control page ----
 
-# Needs no probe, and no permission to write to the memory.
+# Requires no probe, and no permission to write to the memory.
 as_other=()
 if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     as_other=(setpriv --reuid=65534 --clear-groups)
@@ -148,7 +148,7 @@ as_user detach "$job"
 stop shared
 chown "$(id -u)" "$WORK" "$SPOOL"
 
-# ---- Refused ----
+# ---- Rejected ----
 
 rm -f ./*.probity
 start shared ./shared
@@ -193,7 +193,8 @@ stop without_dumps
 
 # ---- A full disk ----
 
-# A dump that does not fit is one line on the program's standard error; recording continues.
+# A dump that does not fit is reported on one line on the program's standard error; recording
+# continues.
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k,mode=755 none small; then
     trap '[[ $BASHPID != $$ ]] || { umount -l "$WORK/small"; end_jobs; rm -rf "$WORK" "$SPOOL"; }' \
         EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Start, stop, flush, modes, clocks, names and ids: the counts are exact. UNNAMED, BESIDE, FLUSHES:
-# how often a recording is started without a name, while threads probe, and flushed.
+# how often a recording is started without a name, started while threads probe, and flushed.
 # variants: asan tsan clang
 . "$(dirname "$0")/../common.bash"
 
@@ -23,14 +23,14 @@ for program in $(forms_of control); do
     expect "restart: traces" 20 "$(find . -name 'trace*' | wc -l)"
     no_leftovers restart
 
-    # Every recording is kept, and names that the program itself has used cause no message.
+    # Every recording is kept, and names that the program has already used cause no message.
     fresh
     run $program restart_unnamed "$UNNAMED"
     same_hits "$program restart unnamed" "$program".*.probity
     expect "restart unnamed: traces" "$UNNAMED" "$(find . -name '*.probity' | wc -l)"
     expect "restart unnamed: stderr" "" "$(cat errors)"
     no_leftovers "restart unnamed"
-    # One line names the replacement for a name that is taken.
+    # A message on one line gives the replacement for a name that is taken.
     fresh
     touch trace
     PROBITY_OUT=trace run $program restart_unnamed 3
@@ -105,7 +105,7 @@ for program in $(forms_of control); do
     PROBITY_OUT=$WORK/trace PROBITY_WALL_TIME=0 run $program fast 1000
     "$PROBITY" csv trace | awk -F, '$6 != "" || $7 != "" || $4 == "" { exit 1 }' ||
         fail "$program: wall time was switched off"
-    # Sanitizers read clocks, too, and go through the counter. qemu cannot forbid to read it.
+    # Sanitizers read clocks, too, by the counter. qemu cannot forbid reading it.
     case ${VARIANT:-gcc} in
         asan | tsan | aarch64) ;;
         *)
@@ -116,7 +116,7 @@ for program in $(forms_of control); do
     esac
 done
 
-# Without PROBITY_OUT and without a start there is no file, thread or spool.
+# Without PROBITY_OUT and without an explicit start, there is no file, thread or spool.
 fresh
 "$PROGRAMS/control" fast 1000 > /dev/null
 expect "off: files" "" "$(find "$WORK" "$SPOOL" -mindepth 1)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # An idle web server with a ring and six conditions: when its threads wake up, they allocate no
-# memory and write nothing, so nothing grows with time. Its system calls are listed by strace.
+# memory and write nothing, so nothing grows with time. strace lists its system calls.
 . "$(dirname "$0")/../common.bash"
 strace -o trace.log true 2> /dev/null || { echo "skipped: no strace"; exit 77; }
 WAKES=${WAKES:-60}
@@ -24,7 +24,7 @@ if [ -z "$writer" ]; then
     finish
 fi
 
-# The writer checks records ten times a second. The first wake-ups deal with the last requests.
+# The writer checks records ten times a second. The first wake-ups handle the last requests.
 strace -f -o calls -p "$server" 2> strace.err &
 tracer=$!
 woken() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A child that is forked after settings were changed begins with those in force: mode, budget,
-# conditions, the limits of dumps, and what is switched off.
+# A child that is forked after settings were changed begins with the current ones: mode, budget,
+# conditions, the limits of dumps, and switches.
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 shopt -s extglob
@@ -26,7 +26,7 @@ set_to() {
 }
 
 # Returns when the child has ended; its trace is then child.probity, and its first dump
-# child-1.probity. Older children are forgotten.
+# child-1.probity. The files of older children are removed.
 fork_child() {
     local lines
     lines=$(($(wc -l < out) + 1))
@@ -45,13 +45,13 @@ end() {
     no_leftovers "at the end"
 }
 
-# $1 trace, $2 what of it
+# $1 trace, $2 the items to print
 fact() {
     "$PROBITY" info --json "$1" | jq -r ".[0]$2"
 }
 
-# A child, and one that it forks, record this. $1 what is switched, $2 "hits of tick, recorded and
-# counted calls of step"
+# Checks that a child, and one that it forks, record this. $1 what is switched, $2 "hits of tick,
+# recorded and counted calls of step"
 in_children() {
     local lines trace
     lines=$(($(wc -l < out) + 1))
@@ -105,8 +105,8 @@ end
 # ---- Processes that have recorded little ----
 
 # If a probe begins the recording, perhaps in a signal handler, which must not create a thread, and
-# in a forked child, there is no writer thread until the first chunk is full: the command says so,
-# and the process then makes the change.
+# in a forked child, there is no writer thread until the first chunk is full: the command reports
+# this, and the process makes the change later.
 cat > quiet.c << 'END'
 #include "probity.h"
 #include <stdio.h>
@@ -185,7 +185,7 @@ expect "added: conditions" 'function slow > 10ms' \
 set_to 'when=function slow > 1min'
 fork_child
 [ ! -e child-1.probity ] || fail "a dump though the limit was raised"
-# A child of a child, too, and a limit that was changed twice.
+# A grandchild, too, and a limit that was changed twice.
 set_to 'when=function slow > 20ms' at-most=5/1s
 fork_child
 expect "changed: limit" 'function slow > 20ms' \

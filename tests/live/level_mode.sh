@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The mode changes while a program records: between block and drop, without a record lost or stored
-# twice; each change is in the trace with its time, and shown by ps and info. A change is in
-# force even while a debugger holds a thread; if that is the one that must reply, it is named.
+# twice; each change is in the trace with its time, and shown by ps and info. A change takes effect
+# even while a debugger holds a thread; if that thread must reply, it is named.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 
@@ -119,11 +119,11 @@ for mode in drop block; do
     expect "log: $mode" 1 "$(grep -c "set by probity level, settings mode=$mode" log)"
 done
 
-# Records of a ring are discarded, so it neither begins nor ends within a recording.
+# Records of a ring are discarded, so ring mode neither begins nor ends within a recording.
 start PROBITY_RING=10s
 is_refused 1 "mode: a ring is for a whole recording; detach, then attach" mode=drop
 set_to mode=ring
-# A condition on functions is none on sites of that name, nor on the function declared next.
+# A condition on functions does not apply to sites of that name, nor to the function declared next.
 do_it name 1
 do_it work 1
 set_to 'when=function tick > 1us'
@@ -134,8 +134,8 @@ start PROBITY_PROFILE=1
 is_refused 1 "mode: calls are counted; detach, then attach again" mode=drop
 end "profile"
 
-# A program that waits for a writer held by a debugger continues once it drops, and not before. The
-# change itself is made by that writer, so it takes effect when it is released.
+# A program that waits for a writer held by a debugger continues once it drops, and not before. That
+# writer makes the change, so it takes effect when the writer is released.
 start
 if hold probity-writer; then
     ask hit 200000
@@ -162,7 +162,7 @@ else
 fi
 
 # A site that is first hit while a pattern switches it off, and while there is no room for a record:
-# a later hit declares it, and records that it is off.
+# a later hit declares the site, and records that it is off.
 start PROBITY_MODE=drop
 set_to off=tick
 if hold probity-writer; then
@@ -182,8 +182,8 @@ else
     end "writer not held, drop"
 fi
 
-# Changes are in force in a thread that is held, wherever that is: of the calls that it makes once
-# it is released, at most the one in progress is recorded.
+# Changes take effect in a held thread, wherever it is held: of the calls that it makes after its
+# release, at most the one in progress is recorded.
 start
 do_it work 10
 ask work 20000

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Settings that change while a program records: conditions are added and changed, windows and limits
-# too; each change is in the trace with its time; a request that contains an impossible change is
-# refused as a whole.
+# Settings that change while a program records: conditions, windows and limits are added or changed;
+# each change is in the trace with its time; a request with an impossible change is rejected as a
+# whole.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 stalls=$PROGRAMS/stalls
@@ -48,7 +48,7 @@ is_invalid() {
     grep -qF -- "$1" said || fail "$2: $(cat said)"
 }
 
-# The program checks the settings of other tools, too. $1 expected reply, $2 settings
+# The program checks settings sent by other tools, too. $1 expected reply, $2 settings
 is_refused_by_program() {
     python3 - "$SPOOL"/*.0 "$2" > said << 'END' || fail "$2: no reply"
 import mmap, os, struct, sys, time
@@ -83,8 +83,8 @@ is_counted() {
     [ "$(counted)" -gt 0 ]
 }
 
-# A budget is set, or one that a recording began with is changed: then the function that costs most
-# is demoted. In ring mode, records count when they are discarded.
+# Setting a budget, or changing the initial one, demotes the function that costs most. In ring mode,
+# records count when they are discarded.
 for budget in none 100 ring; do
     words=()
     case $budget in
@@ -163,8 +163,8 @@ end "function added"
     grep -q '^because *function handle_request > 20ms: handle_request took' ||
     fail "function added: $("$PROBITY" info trace-1.probity | grep '^because')"
 
-# A request refused because memory has run out has no effect at all, and succeeds later. The trace
-# has long settings in full, and a refusal gives its reason.
+# A request rejected for lack of memory has no effect at all, and succeeds later. The trace contains
+# long settings in full, and a rejection gives its reason.
 start env PROBITY_RING=10s,16M "$stalls" 1 1000000 none
 if ! unfollowed "no memory" "it ends the program"; then
     prlimit --as=1: --pid "$running"
@@ -184,7 +184,7 @@ end "long"
 "$PROBITY" log trace.probity > log 2> errors || fail "log: $(cat errors)"
 grep -qF "${settings[7]}" log || fail "long settings are cut: $(grep 'settings when=rate' log)"
 
-# A program that keeps no window answers too, in every mode.
+# A program without a window replies, too, in every mode.
 for mode in block ring; do
     start env PROBITY_MODE=$mode "$stalls" 1 1000000 none
     is_refused "ring: it requires a recording with PROBITY_RING" ring=1s

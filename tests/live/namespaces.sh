@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity attach` and `detach` with programs that see different files or process ids than the tool:
 # in a chroot without /proc, in a mount namespace with its own /dev/shm and an executable that does
-# not exist outside, in a PID namespace. The messages name what the program cannot do, and a spool
+# not exist outside, and in a PID namespace. Messages report what the program cannot do, and a spool
 # that the tool does not find.
 . "$(dirname "$0")/../common.bash"
 # shellcheck source=tests/live/attach.bash
@@ -43,7 +43,7 @@ end() {
     wait "$job" 2> /dev/null || true
 }
 
-# Attached to and detached from twice. $1 description, $2 process, $3 trace as the program sees it
+# Attaches and detaches twice. $1 description, $2 process, $3 trace as the program sees it
 works() {
     for i in 1 2; do
         says "$1, $i: attach" 0 "$2: " attach -o "$3" "$2"
@@ -67,7 +67,7 @@ is_whole "$root/tmp/trace"
 expect "chroot: outside" "" "$(find /tmp/trace "$SPOOL" -mindepth 1 2> /dev/null)"
 end
 
-# ---- Another mount namespace: its own /dev/shm, and an executable that only it sees ----
+# ---- Another mount namespace: its own /dev/shm, and an executable that only the program sees ----
 
 # shellcheck disable=SC2016 # for the inner shell
 run mount env -u PROBITY_SPOOL_DIR unshare -m sh -c 'mount -t tmpfs none /dev/shm &&

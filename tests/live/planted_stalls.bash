@@ -1,7 +1,7 @@
-# The web server at full load, with stalls planted among its requests: each must be in a complete
-# dump, and `probity why` must name its cause. Sourced after common.bash.
+# The web server at full load, with injected stalls: each must be in a complete dump, and `probity
+# why` must name its cause. Sourced after common.bash.
 
-# Ends server and load. A script that uses this calls it at exit.
+# Ends server and load. Scripts that use this file call it at exit.
 stalls_stop() {
     [ -z "$stalls_load" ] || kill -KILL "$stalls_load" 2> /dev/null || true
     [ -z "$stalls_server" ] || kill -KILL "$stalls_server" 2> /dev/null || true
@@ -9,7 +9,7 @@ stalls_stop() {
 stalls_load=
 stalls_server=
 
-# Plants $1 stalls of 3 to 50 ms, one after the other, from a random seed $2. Writes "truth": kind,
+# Injects $1 stalls of 3 to 50 ms, one after the other, from a random seed $2. Writes "truth": kind,
 # CLOCK_REALTIME in ns before and after, answer.
 stalls_plant() {
     # shellcheck disable=SC2154 # await_port sets it
@@ -29,8 +29,8 @@ for i in range(count):
 PYTHON
 }
 
-# With functions recorded as scopes, and with the shared library, which recording calls to libc
-# requires.
+# Functions are recorded as scopes, and with the shared library, which is required for recording
+# calls to libc.
 stalls_build() {
     "${CC:-gcc}" -O1 -g -pthread -DFN_INSTRUMENT -I"$SOURCE/include" -o httpd \
         "$SOURCE"/examples/httpd/*.c -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity
@@ -59,10 +59,10 @@ stalls_record() {
     stalls_server=
 }
 
-# Prints how many were planted, dumped, named correctly, and lost their CPU for longer than they
-# were planted to take; then the errors. A stall counts as dumped if a complete dump has its call
-# from enter to leave. Without thread states, descheduled threads and late pages are both off the
-# CPU in no recorded wait.
+# Prints how many were injected, dumped, named correctly, and lost their CPU for longer than the
+# injected duration; then the errors. A stall counts as dumped if a complete dump has its call from
+# enter to leave. Without thread states, descheduled threads and late pages are both off the CPU in
+# no recorded wait.
 stalls_judge() {
     "${PYTHON:-python3}" - "$PROBITY" << 'PYTHON'
 import glob, json, subprocess, sys
@@ -99,7 +99,8 @@ for (kind, begin, _, _), mine in zip(truth, found):
     off = {"off-cpu", "descheduled"}
     if mine and causes <= accepted[kind]:
         right += 1
-    # A busy machine took the CPU away for longer than was planted, and `why` names that.
+    # On a busy machine, the thread lost the CPU for longer than the injected duration, and `why`
+    # names that.
     elif mine and causes <= off | accepted[kind] and all(
             part(request, off & request["parts"].keys()) >
             part(request, accepted[kind] & request["parts"].keys()) for request in mine):

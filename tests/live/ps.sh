@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `probity ps` lists recording programs, and only these, with data from their spools and traces;
-# damaged and planted spools do no harm.
+# damaged and malicious spools are harmless.
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 
@@ -67,7 +67,7 @@ ps_is "two forms" 2 --csv --json
 ps_is "an operand" 2 "$first"
 ps_is "all, but one directory" 2 --all
 
-# The trace under another name, and a file in its place.
+# The trace was renamed, and there is another file in its place.
 mv second.probity renamed.probity
 expect "renamed" "\"$WORK/renamed.probity\"" "$(listed '.processes[1].trace')"
 mv renamed.probity "$WORK/elsewhere" && mkdir gone && mv elsewhere gone/

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Dumps of a recording with --sched have thread states of their window, as soon as they have
-# their names: while the program runs, after it was killed, and next to states of the trace.
+# Dumps of a recording with --sched have the thread states of their window as soon as they have
+# their names: while the program runs, after it was killed, and next to the states of the trace.
 # variants: gcc asan tsan
 . "$(dirname "$0")/../common.bash"
 # shellcheck source=tests/tool/states.bash
@@ -20,7 +20,7 @@ has_states() {
         fail "$1: unknown: $(jq -c '.processes[].threads[]' threads.json)"
 }
 
-# How long the call that made a dump was in a state. $1 dump, $2 state
+# Prints how long the call that caused a dump was in a state. $1 dump, $2 state
 ns_of() {
     "$PROBITY" report --states --json "$1" |
         jq --arg key "total_$2_ns" '[.. | objects | select(.name? == "handle_request") | .[$key]] |
@@ -46,7 +46,7 @@ done
 has_states "sleep: the trace" "$trace"
 expect "sleep: files of states" $((${#dumps[@]} + 1)) "$(find . -name 'stalls*.sched' | wc -l)"
 
-# The planted call uses the CPU, or waits for it.
+# The slow call uses the CPU, or waits for it.
 fresh
 "$PROBITY" record --sched --when 'function handle_request > 50ms' --before 100ms \
     --at-most 1000/1s -o 'slow-%i.probity' -- "$stalls" 0 1 spin 100 > out 2> errors ||
@@ -60,7 +60,7 @@ for dump in slow-*.probity; do
 done
 [ "$most" -ge 90000000 ] || fail "spin: ran and waited for a CPU for $most ns of 100 ms"
 
-# While the program runs. A dump whose states file is wrong counts as one without states.
+# While the program runs. A dump with a wrong states file counts as one without states.
 fresh
 mkdir 'in-stalls-%'
 "$PROBITY" record --sched --ring 200ms,8M -o 'in-%n-%%/%p-%i.probity' -- "$stalls" 2 0 dumping \
@@ -134,7 +134,7 @@ PROBITY_OUT=other.probity PROBITY_RING=1s "$stalls" 1 1 snapshot > out || fail "
     "$stalls" > out 2> errors || fail "other: status $?: $(cat errors)"
 expect "other: states" in/1.probity.sched "$(find in -name '*.sched')"
 
-# A directory that is full: one line, and the program's status.
+# A full directory: one line, and the program's exit status.
 if [ "$(id -u)" = 0 ] && unshare -m true 2> /dev/null; then
     fresh
     mkdir disk

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stalls in the web server under load: dumped, and their causes named. The campaign has 1,000.
+# Stalls in the web server under load are dumped, and their causes named. The campaign has 1,000.
 . "$(dirname "$0")/../common.bash"
 # shellcheck source=tests/live/planted_stalls.bash
 . "$SOURCE/tests/live/planted_stalls.bash"

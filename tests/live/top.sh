@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `probity top`: its counts equal those of other commands, for live and ended programs, in all
-# modes; the terminal is restored however it ends, and while it is suspended.
+# modes; the terminal is restored whenever top ends or is suspended.
 # variants: clang asan
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -79,7 +79,7 @@ top_is "no trace" 1 random
 
 # ---- Live programs ----
 
-# Calls work() until its input ends, and says how often.
+# Calls work() until its input ends, and prints how often.
 cat > busy.c << 'PROGRAM'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -176,7 +176,7 @@ assert max(heights) <= int(sys.argv[1]), heights
 assert any(b"work" in frame for frame in frames), frames[-1:]
 END
 done
-# How to end is shown, even on a narrow terminal.
+# The key that ends top is shown, even on a narrow terminal.
 for columns in 200 80 40 20; do
     screen "$columns" 24 '=q quit,q' "$PROBITY" top "$busy" > output 2> errors ||
         fail "$columns columns: $(cat errors)"

@@ -5,15 +5,15 @@
 . "$(dirname "$0")/../common.bash"
 stalls=$PROGRAMS/stalls
 
-# The total number of reasons in the dumps. $1... dumps
+# Prints the total number of reasons in the dumps. $1... dumps
 reasons() {
     for dump in "$@"; do
         "$PROBITY" info "$dump" | grep '^because' || true
     done | wc -l
 }
 
-# What shows which call has no dump, and whether a limit prevented it: the reasons of all dumps, and
-# the slowest calls in the trace of the whole run.
+# Shows which call has no dump, and whether a limit prevented it: the reasons of all dumps, and the
+# slowest calls in the trace of the whole run.
 explain_reasons() {
     for dump in slow-*.probity; do
         "$PROBITY" info "$dump" | grep -E '^(because|left out)' | sed "s/^/$dump: /" || true
@@ -22,8 +22,8 @@ explain_reasons() {
         jq -r '.cases[] | "in the trace: at \(.at_ns) ns, \(.ns) ns"'
 }
 
-# Dumps are complete, nothing was dropped, and each thread's probes follow each other without a gap.
-# $1 description, $2... dumps
+# Checks that dumps are complete, that nothing was dropped, and that each thread's probes follow
+# each other without a gap. $1 description, $2... dumps
 are_whole() {
     local what=$1
     shift
@@ -65,7 +65,7 @@ are_explained() {
         "$PROBITY" why --json "$dump" > why.out 2> why.errors || fail "why: $(cat why.errors)"
         expect "$dump: condition" "$condition" "$(jq -r .condition why.out)"
         ms=$(jq '.cases | if length == 1 then .[0].ns / 1e6 else 0 end' why.out)
-        # A dump states three decimals.
+        # A dump has three decimals.
         awk -v ms="$ms" -v took="$took" 'BEGIN { exit !(ms > took - 0.01 && ms < took + 0.01) }' ||
             fail "$dump: why explains $ms ms, not $took ms"
         "$PROBITY" why "$dump" | grep -q '^cause: ' || fail "$dump: no cause"
@@ -96,7 +96,7 @@ for kind in sleep lock spin; do
     no_temporaries "$kind"
 done
 
-# Waits for locks of more than 50 ms, according to the trace of the whole run. $1 trace
+# Prints waits for locks of more than 50 ms, according to the trace of the whole run. $1 trace
 long_waits() {
     local ns
     ns=$("$PROBITY" info --json "$1" | sed -n 's/.*"ns_per_tick": \([0-9.e-]*\).*/\1/p')
@@ -109,7 +109,7 @@ long_waits() {
 
 # The same for blocks between two probes, and for waits for a lock.
 while read -r options kind condition; do
-    # Sanitized builds record no calls of libc.
+    # Sanitized programs record no calls to libc.
     case $options.${VARIANT:-gcc} in --calls*.[at]san) continue ;; esac
     fresh
     # shellcheck disable=SC2046 # none, or one
@@ -173,7 +173,7 @@ if [ "${VARIANT:-gcc}" = gcc ] && [ "$(uname -m)" = x86_64 ]; then
 fi
 
 # Functions of libc, called by functions with scopes: the trace is the same as without conditions,
-# and so is a child's.
+# and so is that of a child.
 if [ "${VARIANT:-gcc}" = gcc ]; then
     fresh
     gcc -g -O1 -I"$SOURCE/include" -o watched "$SOURCE/tests/calls/watched.c" -L"$BUILD/lib" \
@@ -195,7 +195,7 @@ if [ "${VARIANT:-gcc}" = gcc ]; then
     done
 fi
 
-# The last records before a request are in the dump, of all threads.
+# The dump contains the last records of all threads before a request.
 mapfile -t forms < <(forms_of "$stalls")
 for kind in snapshot signal; do
     for program in "${forms[@]}"; do
@@ -212,7 +212,7 @@ for kind in snapshot signal; do
     done
 done
 
-# A signal that cannot be handled is one line; the rest is recorded.
+# A signal that cannot be handled is reported on one line; everything else is recorded.
 if [ "${VARIANT:-gcc}" = gcc ]; then
     fresh
     cat > refuse.c << 'end'
@@ -286,7 +286,7 @@ grep -q 'probity recover' errors.1 || fail "snapshot of a killed program: $(cat 
 "$PROBITY" recover trace.probity > said || fail "snapshot: recover: status $?"
 
 # Killed at any moment while dumps are written one after the other: a file with its final name is
-# complete, and the ring survives.
+# complete, and the ring is still usable.
 rounds=100
 [ "${VARIANT:-gcc}" = gcc ] || rounds=10
 rounds=${TRIGGERS_KILLS:-$rounds}
@@ -362,7 +362,7 @@ fresh
     --dump-limit 1K -o '%i.probity' -- "$stalls" 1 2 sleep 60 > out || fail "limit: status $?"
 expect "limit: dumps" 0 "$(find . -name '[0-9]*.probity' | wc -l)"
 
-# A percentile is known only after some calls; then one call in a hundred exceeds it.
+# A percentile is known only after some calls; after that, one call in a hundred exceeds it.
 fresh
 "$PROBITY" record --when 'function handle_req* > p99' --before 10ms --at-most 1000/1s \
     -o '%i.probity' -- "$stalls" 1 40 none > out || fail "percentile: status $?"
@@ -404,7 +404,7 @@ is_refused "requires --ring or --when" -o 'x-%i'
 is_refused "column 4: expected n (program)" --ring 3s -o '%i%x'
 is_refused "mutually exclusive" --mode block --ring 3s
 
-# An unwritable directory of dumps is handled like that of the trace. $1 directory, $2 why
+# An unwritable directory of dumps is handled like that of the trace. $1 directory, $2 reason
 is_no_directory() {
     local status=0
     "$PROBITY" record --ring 3s -o "$1/%i.probity" -- touch ran 2> errors || status=$?

@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
 # A thread that loses its CPU at any instruction of the record path: a call or block meets a
-# condition if it is longer than the limit according to its records, and not otherwise, and the
-# reason in the dump has its duration.
+# condition if and only if it is longer than the limit according to its records, and its duration is
+# in the reason in the dump.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 
-# ns per tick in the trace of the whole run. In a dump, the rate of the clock is known less exactly.
+# Prints ns per tick in the trace of the whole run. In a dump, the rate of the clock is known less
+# exactly.
 rate() {
     "$PROBITY" csv --columns tick,wall_s,wall_ns conditions_late.*.probity | awk -F, '
         NR == 1 { tick = $1; s = $2; ns = $3 }
         END { printf "%.12g\n", (($2 - s) * 1e9 + $3 - ns) / ($1 - tick) }'
 }
 
-# The durations in the reasons of all dumps, in ns.
+# Prints the durations in the reasons of all dumps, in ns.
 list_reasons() {
     [ -e late-1.probity ] || return 0
     "$PROBITY" info --json late-*.probity |
         jq ".[].dump.reasons[] | (.end_ticks - .start_ticks) * $ns" | sort -g
 }
 
-# The durations of all calls, or of all blocks from probe 1 to 2. $1 kind
+# Prints the durations of all calls, or of all blocks from probe 1 to 2. $1 kind
 durations() {
     if [ "$1" != block ]; then
         "$PROBITY" why --function "$1" --slowest 1000 --json conditions_late.*.probity \

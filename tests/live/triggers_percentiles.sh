@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Limits that are percentiles, for everything that has a duration: what is planted exceeds the
-# limit, and the limit is about what usually happens.
+# Limits that are percentiles, for everything that has a duration: injected durations exceed the
+# limit, and the limit is close to usual durations.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 percentiles=$PROGRAMS/percentiles
 planted=4
 
 # Records the program until dumps are as expected. A limit is known some time after the first 1,000
-# stretches, and until then, planted ones have no dump. $1 kind, $2 command that succeeds then, the
-# rest: options of record
+# stretches; until then, slow ones have no dump. $1 kind, $2 command that succeeds then, the rest:
+# options of record
 record_until() {
     local kind=$1 command=$2 job
     shift 2
@@ -20,7 +20,7 @@ record_until() {
     expect "$kind: stderr" "" "$(cat errors)"
 }
 
-# Lines "MS LIMIT_NS" of all dumps.
+# Prints lines "MS LIMIT_NS" of all dumps.
 list_reasons() {
     "$PROBITY" info --json met-*.probity 2> errors.info |
         jq -r '.[].dump.reasons[] | "\(.took_ns / 1e6) \(.limit_ns)"' > reasons
@@ -31,7 +31,7 @@ has_planted() {
         awk -v planted=$planted '$1 >= 199 { long++ } END { exit long < planted }' reasons
 }
 
-# $1 kind, $2 condition; its limit is p99.9, and planted times are far above it
+# $1 kind, $2 condition; its limit is p99.9, and injected durations are far longer
 is_met() {
     local dump
     fresh
@@ -42,7 +42,7 @@ is_met() {
         "$PROBITY" check "$dump" > check.out 2>&1 || fail "$2: $dump: $(cat check.out)"
     done
     # Usual stretches last 20 us, and longer if a busy machine interrupts them. A limit is up to a
-    # sixteenth longer than the stretch that it is taken from.
+    # sixteenth longer than the stretch from which it is derived.
     awk -v longest="$(cat out)" '$2 < 19000 || $2 > longest * 17 / 16 + 1 { print; bad = 1 }
         END { exit bad }' reasons > wrong ||
         fail "$2: the longest took $(cat out) ns; $(head -n 5 wrong)"
@@ -56,7 +56,7 @@ is_met wait 'wait door'
 is_met request 'request'
 is_met request 'request job'
 
-# Other names have no durations, and so no limit.
+# Other names have no durations, and thus no limit.
 fresh
 : > over
 "$PROBITY" record --when 'block 9->5 > p50' --when 'block 4->begin > p50' --when 'wait gate > p50' \
@@ -64,7 +64,7 @@ fresh
     fail "other names: status $?"
 expect "other names: dumps" "" "$(find . -name 'met-*')"
 
-# `why` names the limit that was in force.
+# `why` names the limit that was in effect.
 has_dump() {
     [ -e met-1.probity ]
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Conditions that the writer checks: as many reasons as requests, gaps, periods and
-# values exceeded their limit, while other threads record at full speed; nothing is dropped.
-# PLANTED: how often each limit is exceeded.
+# Conditions that the writer checks: there are as many reasons as there were requests, gaps, periods
+# and values that exceeded their limits, while other threads record at full speed; nothing is
+# dropped. PLANTED: how often each limit is exceeded.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 met=$PROGRAMS/conditions_met
 PLANTED=${PLANTED:-4}
 
-# $1 kind, $2 least and most reasons ("": those that the program counted), $3 condition, $4 what
-# `info` says of one
+# $1 kind, $2 minimum and maximum of reasons ("": those that the program counted), $3 condition, $4
+# text that `info` prints for one
 are_met() {
     local kind=$1 limits=$2 condition=$3 said=$4 dump found
     fresh
@@ -37,8 +37,8 @@ are_met() {
         fail "$condition: $(cat reasons)"
 }
 
-# `why` refuses the last dump, and names its cause and the command that shows it. $1 cause, $2
-# command
+# `why` does not explain the last dump, but names its cause and the command that shows it. $1 cause,
+# $2 command
 is_not_explained() {
     local dump status=0
     for dump in met-*.probity; do :; done
@@ -77,13 +77,13 @@ for condition in 'request queue > 1ms' 'gap heart > 10ms' 'rate 78 > 0/100ms' 'r
     expect "$condition: dumps" "" "$(find . -name 'met-*')"
 done
 
-# Functions are named as sites are.
+# Functions are named in the same way as sites.
 fresh
 "$PROBITY" record --when 'rate step > 10/1s' --at-most 1000/1s -o 'met-%i.probity' -- \
     "$PROGRAMS/stalls" 2 4 sleep > out || fail "rate of a function: status $?"
 [ -e met-1.probity ] || fail "rate of a function: no dump"
 
-# Calls with parameters count like others: 150 of them, then a pause, then one more.
+# Calls with parameters are counted like others: 150 of them, then a pause, then one more.
 fresh
 cat > valued.c << 'END'
 #define FN_INSTRUMENT
@@ -113,9 +113,8 @@ for condition in 'rate serve > 100/1min' 'gap serve > 200ms'; do
 done
 
 # A budget does not demote functions named by a condition: calls that are not recorded would look
-# like a gap. The program runs until another function has been demoted: how long that takes depends
-# on the CPU time that the program gets.
-# $1 name, $2 comparison for its number of calls that were only counted
+# like a gap. The program runs until another function has been demoted, which depends on the CPU
+# time that the program gets. $1 name, $2 comparison for its number of calls that were only counted
 is_counted() {
     "$PROBITY" report --json trace > report.json 2> errors.report &&
         jq -e "[.functions[] | select(.name == \"$1\")][0].calls_counted $2" report.json > is_so

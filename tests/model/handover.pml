@@ -2,11 +2,12 @@
  *
  * handover.pml: the hand-over of chunks, for spin: threads that record, signal handlers that
  * interrupt them at any step and record, too, the writer thread, and death at any step, after which
- * a reader takes what file and spool hold. Each statement is a single store or load that is visible
- * to another party; what only its own thread sees is combined with the next one (atomic, d_step).
+ * a reader takes the contents of file and spool. Each statement is a single store or load that is
+ * visible to another party; statements that only their own thread sees are combined with the next
+ * one (atomic, d_step).
  *
  * Names in capitals are those of src/spool/layout.h, from which tests/model/model.bash makes
- * names.pml; inline parts have the names of the functions that they model:
+ * names.pml; inline parts are named after the functions that they model:
  *     record.c probity_hit reserve_words unreserve move_hit     thread.c need_chunk
  *     live.c chunk_prepare chunk_release                        pass.c open_drain full_drain
  *     spool_tail.c take_all, take_chunk (READER)                             held_drain batch_write
@@ -36,7 +37,7 @@
 #ifndef HANDLED /* per signal handler */
 #define HANDLED 1
 #endif
-#ifndef SIGNALLED /* owners that get a signal, from 0 */
+#ifndef SIGNALLED /* owners that receive a signal, from 0 */
 #define SIGNALLED 1
 #endif
 #ifndef NESTED /* depth of handlers */
@@ -52,8 +53,8 @@
 #define SERIALS 12
 #endif
 
-/* Addresses are as in the spool: a chunk is the upper part of its window. The lower part is as
- * long as what nested probes can reserve past a chunk's end in total, which in the spool is
+/* Addresses are as in the spool: a chunk is the upper part of its window. The lower part has room
+ * for all words that nested probes can reserve past a chunk's end, which in the spool is
  * chunk_words. */
 #define LOWER 10
 #define WINDOW (LOWER + WORDS)
@@ -74,7 +75,7 @@
 #define PROCESSES (2 + OWNERS + SIGNALLED * NESTED)
 #define pid_of(me, depth) ((depth) == 0 -> 2 + (me) : 2 + OWNERS + (me) * NESTED + (depth) - 1)
 
-/* ---- The spool and the file: what outlives the process ---- */
+/* ---- The spool and the file: data that outlives the process ---- */
 byte chunk_state[CHUNKS] = PROBITY_CHUNK_FREE;
 byte serial[CHUNKS];
 byte used[CHUNKS];
@@ -98,16 +99,16 @@ bool interrupted[PROCESSES]; /* by a handler */
 bool over[OWNERS];
 byte ended;
 
-/* ---- Known only to the model ---- */
+/* ---- Only in the model ---- */
 int stored;                 /* records whose last store has retired */
 int dropped;
 byte owner[CHUNKS] = NONE;  /* the thread that took the chunk */
 
 /* ---- Walking words: drain.c ---- */
 
-/* Of chunk c, words [first, end): the ids of whole records in `ids`, where the walk ended in
- * `stop`. One step, because words only change from zero to pending to whole, so a walk finds what
- * is there at its end. */
+/* Walks words [first, end) of chunk c: `ids` are the ids of whole records, `stop` is where the walk
+ * ended. One step, because words only change from zero to pending to whole, so a walk finds the
+ * state at its end. */
 inline walk(c, first, end, stops_at_hole, ids, stop)
 {
     ids = 0;
@@ -280,7 +281,7 @@ inline zero_words()
     }
 }
 
-/* Nobody else reads a free chunk; live.pml models a copy made while it becomes free. */
+/* No other process reads a free chunk; live.pml models a copy made while it becomes free. */
 inline chunk_prepare()
 {
 #ifndef MUTATE_ZEROES_LAST
@@ -387,7 +388,7 @@ inline store_long()
 #endif
 }
 
-/* As the last step, turns the word reserved before the clock was read into padding. */
+/* In the last step, the word reserved before the clock was read becomes padding. */
 inline move_hit()
 {
     d_step { moved_from = at; moved_serial = at_serial; at = 0 }
@@ -585,7 +586,7 @@ inline walk_as_full(stops_at_hole)
     v = 0
 }
 
-/* A full chunk with a hole waits; after a timeout it is held, and what precedes the hole is
+/* A full chunk with a hole waits; after a timeout it is held, and the part before the hole is
  * written. */
 inline full_drain()
 {
@@ -641,7 +642,7 @@ proctype writer()
 
     do
     ::  atomic {
-#ifdef NO_DEATH /* without a timer, nothing may be lost that the writer is not woken for */
+#ifdef NO_DEATH /* without a timer, everything that may be lost must wake the writer */
             full_list != 0 || waiting != 0 || held_list != 0 || ended == OWNERS;
 #endif
             last = ended == OWNERS

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * levels.pml: concurrent changes of levels, for spin: two tools that send requests through the
- * spool, the writer thread that answers, and the program itself. At the end, the levels that scopes
- * see, and those in the spool's header, are the last ones set; each request was answered once, and
- * before its tool continued.
+ * spool, the writer thread, which replies, and the program. At the end, the levels that scopes see,
+ * and those in the spool's header, are the last ones set; each request has one reply, made before
+ * its tool continued.
  *
  * Models src/spool/control.c and control_ask.c, and src/runtime/levels.c (change, publish,
  * publish_outside).

@@ -2,8 +2,8 @@
  *
  * live.pml: a reader of a running program, for spin: it copies the chunks and then reads the file,
  * while a thread records into chunks that the writer thread writes and frees. Every record stored
- * before the reader began is in the copies or in the file; none is in both, apart from what blocks
- * cover; none contradicts its chunk's header.
+ * before the reader began is in the copies or in the file; none is in both, apart from words that
+ * blocks cover; none contradicts its chunk's header.
  *
  * Models src/spool/attach.c (probity_attach_chunk, _stands) and src/reader/spool_tail.c
  * (take_chunk), and on the other side live.c (probity_live_chunk_prepare, field by field) and
@@ -29,7 +29,8 @@ int file_ids, stored;
 byte file_end[USES + 1];
 byte handed = NONE, open_chunk = NONE;
 
-/* Each use of a chunk has another owner: thread n wrote everything in the chunk with serial n. */
+/* Each use of a chunk has a different owner: thread n wrote everything in the chunk with serial
+ * n. */
 proctype owner()
 {
     byte use = 1, chunk, i;

@@ -1,5 +1,5 @@
-# Runs spin on the models in this directory. Sourced after tests/common.bash; works in the
-# current directory.
+# Runs spin on the models in this directory. Sourced after tests/common.bash; works in the current
+# directory.
 MODELS=$SOURCE/tests/model
 
 # The models' names come from the enums in src/spool/layout.h, so they cannot diverge: a name that
@@ -22,7 +22,7 @@ model_names() {
 model() {
     local what=$1 file=$2 expected=$3 directory=model.directory limits=-E reduce='' found
     local optimize=-O1
-    # A fault is found soon: most of the time would be the compiler's.
+    # A fault is found quickly, so the compiler would take most of the time.
     [ "$expected" = holds ] || optimize=-O0
     rm -rf "$directory"
     shift 3
@@ -58,7 +58,7 @@ model() {
     rm -rf "$directory"
 }
 
-# Faults to inject into the models, each of which must be found.
+# Faults to inject into the models. Each must be found.
 # shellcheck disable=SC2034 # for the scripts
 MODEL_FAULTS='handover.pml RESERVE_IN_TWO
 handover.pml GIVE_BACK_BLINDLY

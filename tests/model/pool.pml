@@ -2,8 +2,8 @@
  *
  * pool.pml: the two stacks of src/spool/pool.c, for spin, load by load: threads take and hand over,
  * the writer thread collects and frees. Proves what handover.pml assumes: each chunk has one owner
- * at a time, and none is lost. A take may be interrupted between its loads for any time, in which a
- * chunk may be taken and returned; the tag must reveal that.
+ * at a time, and none is lost. A take may be interrupted between its loads for any time, during
+ * which a chunk may be taken and returned; the tag must reveal this.
  */
 #include "names.pml"
 

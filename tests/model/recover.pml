@@ -173,7 +173,7 @@ done:
     od
 }
 
-/* What a reader concludes must have been true at some moment of its check. */
+/* The reader's conclusion must have been true at some moment of its check. */
 proctype reader()
 {
     byte was_state;

@@ -72,8 +72,8 @@ mutation_build() {
         $(for test; do mutation_targets "$test" "$build"; done | tr ' ' '\n' | sort -u)
 }
 
-# A test that does not end has failed, and the processes that it started are killed. $1 sources, $2
-# build directory, $3 test
+# A test that does not end in time fails, and the processes that it started are killed. $1 sources,
+# $2 build directory, $3 test
 mutation_ask() (
     cd "$1" || exit
     case $3 in

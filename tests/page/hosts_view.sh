@@ -33,7 +33,7 @@ jq -c '.messages.list[0] as [$trace, $thread, $sent, $to] | .timeline as $timeli
     {place: "\($place).3.0.\($timeline.since_start_ns + $sent)",
      arrow: "\($timeline.threads[$place].tid)-\(1000 * ($to + 1))"}' data.json > arrow.json
 
-# For intervals with every call, the traces are read again, also aligned.
+# For intervals with every call, the traces are read again, and aligned.
 "$PROBITY" view -o few.html --spans 12000 made/[abc].probity > output 2> errors ||
     fail "few spans: status $?: $(cat errors)"
 [ "$(data_of few.html | jq '.timeline.stretches | length')" -gt 0 ] ||

@@ -1,10 +1,10 @@
-// Random traces, merged as in the page, and random ranges of them: the self times of a range never
-// exceed the time of the thread in it, nor their CPU times its CPU time, and without merged spans
-// they are exact, and durations are those of calls whose end was recorded. Checks view/src/range.ts
-// (the statistics of a range) and view/src/ranged.ts (the tables that follow it). Prints each failure
+// Checks random ranges of random traces, merged as in the page. The self times of a range never
+// exceed the time of the thread in it, nor their CPU times its CPU time. Without merged spans, they
+// are exact, and durations are those of calls whose end was recorded. Covers view/src/range.ts (the
+// statistics of a range) and view/src/ranged.ts (the tables that follow it). Prints each failure
 // and ends with 1 if there is one.
 //     node range_sums.mjs MODULE TRACES SEED
-// MODULE has the functions of both files, bundled.
+// MODULE contains the functions of both files, bundled.
 import { argv } from "node:process";
 const { rangeSums, rangedOf } = await import(argv[2]);
 const traces = Number(argv[3]);
@@ -14,7 +14,7 @@ let merges = 0;
 let ranges = 0;
 let durations = 0;
 
-/** A number in [0, below). The same sequence for a seed. */
+/** Returns a number in [0, below). Equal seeds give equal sequences. */
 function random(below) {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return Math.floor(state / 2 ** 32 * below);
@@ -26,8 +26,8 @@ function fail(text) {
     console.log(`FAILED: ${text}`);
 }
 
-/** Calls by depth, each inside its caller: start, end, time off the CPU, name, flags. Times are whole.
- * Flags are those of lanes.ts: one call in four is unwound or open. */
+/** Calls by depth, each inside its caller: start, end, time off the CPU, name, flags. Times are
+ * integers. Flags are those of lanes.ts: one call in four is unwound or open. */
 function makeCalls(from, to, depth, lanes, names) {
   for (let at = from + random(3); at < to && lanes.length <= 6;) {
     const end = Math.min(to, at + 1 + random(random(4) === 0 ? to - from : 40));
@@ -39,13 +39,13 @@ function makeCalls(from, to, depth, lanes, names) {
   }
 }
 
-/** Time off the CPU is at random times, and that of each call is the part inside it. */
+/** Time off the CPU is at random times, and that of each call is the part during the call. */
 function addOff(lanes, offs) {
   for (const call of lanes.flat())
     call.off = offs.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, call.end) - Math.max(from, call.start)), 0);
 }
 
-/** As the tool merges spans: neighbors of a lane become one with the name of the longest. */
+/** Merges spans like the tool: neighbors in a lane become one span with the name of the longest. */
 function merged(calls, most) {
   const spans = [];
   for (let i = 0; i < calls.length;) {
@@ -95,7 +95,7 @@ function makeTrace() {
 
 const length = (parts) => parts.reduce((sum, [from, to]) => sum + Math.max(0, to - from), 0);
 
-/** Self time of each name in the range, from the calls themselves. */
+/** Returns the self time of each name in the range, computed from the calls. */
 function exactSelves({ calls, names }, { from, to }) {
   const selves = new Float64Array(names);
   const inside = ({ start, end }) => Math.max(0, Math.min(end, to) - Math.max(start, from));
@@ -118,7 +118,7 @@ function exactDurations({ calls, names }, { from, to }) {
   });
 }
 
-/** Of the statistics of the range and of the table, in that order. */
+/** Checks the durations in the statistics of the range, then those in the table. */
 function checkDurations(trace, range, sums, ranged, where) {
   exactDurations(trace, range).forEach(([count, least, most], name) => {
     const sum = sums.functions.find(({ row }) => row === name);
@@ -132,7 +132,8 @@ function checkDurations(trace, range, sums, ranged, where) {
   });
 }
 
-/** The self time of whole calls that begin in the range is no more than from the first to the last end. */
+/** Upper bound of the self time of whole calls that begin in the range: from the first start to the
+ * last end. */
 function boundOfWhole(model, { from, to }) {
   const counted = model.real[0].calls.flatMap((lane) => Array.from(lane.start, (start, i) => [start, start + lane.length[i]]))
     .filter(([start]) => start >= from && start < to);

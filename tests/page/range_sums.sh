@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The sums of a selected range in the page of `probity view` on random traces:
 # tests/page/range_sums.mjs has the checks. Self times of `probity report` on a real trace and its
-# ranges: no more than its only thread was recorded.
+# ranges never exceed the time for which its only thread was recorded.
 . "$(dirname "$0")/../common.bash"
 
 # ---- report ----
@@ -10,7 +10,7 @@
 PROBITY_OUT=$WORK/trace "$PROGRAMS/varied" 40 30
 length=$("$PROBITY" info --json trace | jq '.[0].times.duration_s * 1e9 | round')
 for part in "0% 100%" "0% 30%" "20% 25%" "40% 90%" "99% 100%"; do
-    # A call that begins in the range counts with all of its time.
+    # A call that begins in the range counts with its full duration.
     "$PROBITY" report --json --since "${part% *}" --until "${part#* }" trace > selves 2> errors
     self=$(jq '[.functions[].self_ns // 0] | add // 0' selves)
     [ "$self" -le "$length" ] || fail "$part: self times $self, recorded $length"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity view --serve`: windows that the server reads have the calls of the trace, down to the
-# last record (serve_windows.py); it answers nothing without the token, to other hosts, or by other
+# `probity view --serve`: windows that the server reads have the calls of the trace, up to the last
+# record (serve_windows.py); it rejects requests without the token, for other hosts, or by other
 # methods; it writes no file. In headless chromium the page replaces merged spans with single calls.
 # BROWSER=no leaves that out.
 # variants: gcc clang asan
@@ -57,7 +57,7 @@ END
 expect "files" "run.probity" "$(ls served)"
 
 # The address is a secret, and every user can read command lines: the browser gets an address that
-# leads there once, and only if this user asks.
+# redirects there once, and only for this user.
 mkdir bin private
 cat > bin/xdg-open << 'END'
 #!/bin/sh

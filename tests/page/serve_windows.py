@@ -95,7 +95,7 @@ def attack():
         expect(f"status of window{query}", 400, get(f"{token}window{query}")[0])
     expect("window far away", 200, get(f"{token}window?from=9000000000000000000&to=9100000000000000000")[0])
     expect("huge header", True, get(token, headers={"X": "a" * 200000})[0] in (0, 413, 431))
-    # More than the server accepts, or has room for: do not wait for those.
+    # More than the server accepts, or has room for: this does not wait for those.
     many = [socket.socket() for _ in range(200)]
     for connection in many:
         connection.setblocking(False)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Thread states on the page of `probity view`: their sums are those of `probity threads`, even where
-# they are merged; a blocked stretch shows what the thread was blocked on, who held that and who
-# woke the thread; critical paths are those of `probity path`, part by part. The page is opened in
-# chromium.
+# they are merged; a blocked stretch shows what the thread was blocked on, which thread held that
+# and which one woke it; critical paths are those of `probity path`, part by part. The page is
+# opened in chromium.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/page/browser.bash"
@@ -40,7 +40,7 @@ view long.html --spans 8000 long.probity
 "${with_tracefs[@]}" "$PROBITY" record --sched -o requests.probity -- "$PROGRAMS/tracks" \
     > /dev/null 2> errors || fail "requests: status $?: $(cat errors)"
 view requests.html requests.probity
-# A call that wakes a thread is known to be a wait only after that thread has ended what it does.
+# A call that wakes a thread is known to be a wait only after that thread has ended its work.
 "${with_tracefs[@]}" "$PROBITY" record --calls io --sched -o outlasting.probity -- \
     "$PROGRAMS/outlasting.shared" > /dev/null 2> errors ||
     fail "outlasting: status $?: $(cat errors)"

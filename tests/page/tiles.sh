@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # `probity view --tiles`: the directory has at most 5 % of the trace's size in tiles, all with fixed
 # names; each level has all calls and blocks (tiles_sums.py), thread states, requests, locks and
-# queues (tiles_whole.py); a failed command leaves nothing; only
-# a directory of tiles is replaced. The server uses tiles that belong to the trace
-# (tiles_served.py), and recreates others. In headless chromium the page steps through the levels,
-# as a file and served, and survives garbage. BROWSER=no leaves the browser out. MILLIONS: records
-# of the traces of calls and of hits. TRACKED: length of the traces with requests.
+# queues (tiles_whole.py); a failed command leaves nothing; only a directory of tiles is replaced.
+# The server uses tiles that belong to the trace (tiles_served.py), and recreates others. In
+# headless chromium the page steps through the levels, as a file and served, and tolerates garbage.
+# BROWSER=no leaves the browser out. MILLIONS: records of the traces of calls and of hits. TRACKED:
+# length of the traces with requests.
 # variants: gcc clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -104,7 +104,7 @@ expect "another directory: status" 1 "$status"
 expect "another directory" "precious" "$(ls other)"
 tiles -f --tiles d run.probity
 
-# A file that cannot be written in full: nothing is left.
+# If a file cannot be written completely, nothing is left.
 mkdir full
 status=0
 (cd full && ulimit -f 8 &&
@@ -112,7 +112,7 @@ status=0
 expect "no room: status" 1 "$status"
 expect "no room: files" "" "$(ls full)"
 
-: > address # not the one of the server before
+: > address # not that of the previous server
 "$PROBITY" view --serve --tiles d run.probity > address 2> errors &
 server=$!
 wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
@@ -151,7 +151,7 @@ signal_job TERM "$server" || true
 wait "$server" 2> /dev/null || true
 
 # Requests, locks and queues of a served page.
-: > address # not the one of the server before
+: > address # not that of the previous server
 "$PROBITY" view --serve --tiles tracked.tiles tracked.probity > address 2> errors &
 server=$!
 wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
@@ -166,7 +166,7 @@ wait "$server" 2> /dev/null || true
 for file in d/tile-*.js; do
     printf '<html>404 </html>' > "$file"
 done
-: > address # not the one of the server before
+: > address # not that of the previous server
 "$PROBITY" view --serve --tiles d run.probity > address 2> errors &
 server=$!
 wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
@@ -176,7 +176,7 @@ fi
 signal_job TERM "$server" || true
 wait "$server" 2> /dev/null || true
 "$BUILD/bench/gen_scopes" run2.probity 1 1
-: > address # not the one of the server before
+: > address # not that of the previous server
 "$PROBITY" view --serve --tiles d run2.probity > address 2> errors &
 server=$!
 wait_until "$server" has_lines address 1 '^http://127.0.0.1:'

@@ -90,8 +90,8 @@ unpack data few.html > few.json
 expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
 [ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than requested"
 [ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "expected merged calls"
-# Sums the counts of each lane over the spans of all threads. Where the timeline was
-# refined, no span is merged.
+# Sums the counts of each lane over the spans of all threads. In refined parts of the timeline, no
+# span is merged.
 unpack spans few.html > few.spans
 export PYTHONPATH=$SOURCE/tests/tool
 expect "calls in spans; of several, in stretches" "500000 0 True" "$(python3 - <<'EOF'
@@ -159,12 +159,12 @@ nodes='[.tree[] | .. | objects | select(has("children")) |
     {name, line, calls, total_ns, self_ns, cpu_self_ns}] | sort'
 expect "tree of the base" "$(jq -c "$nodes" base.json)" "$(jq -c ".base | $nodes" page.json)"
 expect "its runs" 2 "$(jq .base_runs page.json)"
-# So are the functions, with the distributions of their calls.
+# Checks the functions, too, with the distributions of their calls.
 "$PROBITY" report --json run1 run2 > base-report.json
 calls='[.functions[] | {name, line, calls, total_ns, p50_ns, histogram}] | sort_by(.name, .line)'
 expect "functions of the base" "$(jq -c "$calls" base-report.json)" \
     "$(jq -c ".base_report | $calls" page.json)"
-# A label means all runs that have it, compared as their traces are.
+# A label denotes all runs that have it, compared as their traces are.
 mkdir project
 "$PROBITY" runs init --project project > /dev/null
 "$PROBITY" runs add --project project --label old run1 run2 > /dev/null
@@ -176,7 +176,7 @@ expect "comparison with a label" "$(jq -c "$changes" page.json)" "$(jq -c "$chan
 expect "no tree of a label" '[false,0,true]' \
     "$(jq -c '[has("base"), .base_runs, (.base_why | test("history"))]' label.json)"
 expect "no functions of a label" false "$(jq 'has("base_report")' label.json)"
-# The base gets its part of the spans, within their number.
+# The base gets its part of the total number of spans.
 view "comparison with few spans" 0 --spans 400 --diff run1 --diff run2 -o short.html run3 run4
 expect "spans of both sides" "true true" "$(unpack data short.html | jq -r '[.timeline.spans,
     .base_timeline.spans] | "\(add <= 400) \(.[1] > 0 and .[1] <= 100)"')"
@@ -375,7 +375,7 @@ for line in sys.stdin:
 }
 # $1 trace. Prints a range that contains about half of these, and neither the first nor the last
 # ones, however long the program had to wait for the CPU in between. Its ends are in the longest
-# gaps there, so that rounding moves no record across them.
+# gaps, so that rounding moves no record across them.
 middle_of() {
     times_of "$1" | sed 's/^0*\(.\)/\1/' | sort -n | awk '
         { at[NR] = $1 }
@@ -388,7 +388,7 @@ middle_of() {
         END { printf "{\"from\": %s, \"to\": %s}\n", gap(int(NR / 5) + 1, int(NR * 2 / 5)),
               gap(int(NR * 7 / 10), int(NR * 9 / 10)) }'
 }
-# The page's numbers of a range are those of the commands: of calls, of calls that begin before it,
+# The page's numbers for a range are those of the commands: of calls, of calls that begin before it,
 # and of blocks.
 PROBITY_OUT=$WORK/small.blocks "$PROGRAMS/blocks" > /dev/null
 view "blocks of a range" 0 -o blocks.html small.blocks
@@ -478,7 +478,7 @@ echo '{"name": "added", "verdict": "gone", "tone": "better"}' > gone.json
 look oneSided added.html added.json
 look oneSided gone.html gone.json
 look labelled label.html
-# The times come first, because a failed run shows only the end of its log.
+# The times come first, because only the end of the log of a failed run is shown.
 said=0
 in_browser "${scenarios[@]}" > said 2> 'times' || said=1
 cat 'times'

@@ -47,8 +47,8 @@ print(json.dumps({name: times[name + "_ns"] - times["started_ns"]
     jq -s add "$1.json" times.json > joined.json && mv joined.json "$1.json"
 }
 
-# Writes NAME.probity, the dump of the planted call or block. Others that lose their CPU are dumped,
-# too, but take less time according to their records. $1 NAME, $2 condition
+# Writes NAME.probity, the dump of the slow call or block. Others that lose their CPU are dumped,
+# too, but are shorter according to their records. $1 NAME, $2 condition
 dump() {
     local file
     "$PROBITY" record --when "$2" --before 100ms --after 20ms --ring 300s --at-most 1000/1s \
@@ -70,10 +70,10 @@ whole block block.probity
 
 PROBITY_OUT=tree.probity "$PROGRAMS/tree"
 page other fibonacci --function fibonacci tree.probity
-# Each of these has other hits in between, so it is no block, but a range.
+# Each of these contains other hits, so it is not a block but a range.
 PROBITY_OUT=hits.probity "$PROGRAMS/typed" 300 > /dev/null
 page span '' --start-probe request:begin --end-probe items:release hits.probity
-# The text is the same as without a page, and so is the page of view except for the place.
+# The text is the same as without a page, and so is the page of view, except for the place.
 "$PROBITY" why call.probity > alone
 why "text" 0 --view text.html call.probity
 cmp -s alone output || fail "the text differs with a page"

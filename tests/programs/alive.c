@@ -39,7 +39,7 @@ static void wait_for_go(void)
     close(go);
 }
 
-/* Records before and after the check from outside. */
+/* Records before and after it is checked from outside. */
 static void *record(void *argument)
 {
     (void)argument;
@@ -63,7 +63,7 @@ static void expect_and_record(void)
     record(NULL);
 }
 
-/* The first thread ends; the process does not. */
+/* Ends the first thread, but not the process. */
 static void end_first_thread(void)
 {
     pthread_t thread;
@@ -86,7 +86,7 @@ static void close_all(void)
     hits_make(2, 2 * HITS, HITS);
 }
 
-/* The new program records nothing; it reports the trace of the old one. */
+/* Executes a program that records nothing and reports the trace of the old one. */
 static void execute(void)
 {
     char path[4096];
@@ -100,7 +100,7 @@ static void execute(void)
     hits_need(0, "exec");
 }
 
-/* A child that libc is not aware of, which records nothing, outlives its parent. */
+/* Creates a child, without libc, that records nothing and outlives its parent. */
 static void clone_raw(void)
 {
     hits_expect(getpid(), 2, HITS);
@@ -115,7 +115,7 @@ static void clone_raw(void)
     pause();
 }
 
-/* In a forked child, which has no writer thread until its first chunk is full. */
+/* Records in a forked child, which has no writer thread until its first chunk is full. */
 static void in_child(void (*what)(void))
 {
     int status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks.c: threads that go from probe to probe, working or waiting in between, for `probity
- * blocks`. The names of probes and sites need quotes in CSV.
+ * blocks.c: threads that pass probes, and work or wait in between, for `probity blocks`. The names
+ * of probes and sites need quotes in CSV.
  *
  *     blocks [alike]    alike: probe 3 and a site named "3", three hits each
  */
@@ -38,7 +38,7 @@ static void *walk(void *argument)
         default: PROBITY_PROBE_NAMED("a, \"b\""); break;
         }
         if (drawn % 11 == 0)
-            PROBITY_PROBE_NAMED("queue"); /* another site with the same name */
+            PROBITY_PROBE_NAMED("queue"); /* another site of the same name */
         spend(drawn / 5);
     }
     return NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * bounded.c: runs a command with limits on CPU time and memory, and prints how much of both it
+ * bounded.c: runs a command with limits on CPU time and memory, and prints how much of each it
  * used.
  *
  *     bounded CPU_SECONDS MEMORY_MIB COMMAND [ARGUMENT]...
  *
  * The last line on stderr is "STATUS CPU_MS PEAK_KIB", with the status as in the shell: 128 + N if
- * signal N ended the command. The command's stdout is discarded, its stderr is not.
+ * signal N ended the command. The command's stdout is discarded, but not its stderr.
  */
 #include <fcntl.h>
 #include <stdio.h>

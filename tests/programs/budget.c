@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * budget.c: calls a short function so often that a budget is exceeded, from several threads, and
- * prints how often each function was called. Some scopes of it record parameters, are paused, or
+ * prints how often each function was called. Some of its scopes record parameters, are paused, or
  * are left by a jump.
  *
  *     budget THREADS CALLS         CALLS of `often` in each thread
- *     budget kill THREADS CALLS    the same, then SIGKILL instead of an end
+ *     budget kill THREADS CALLS    the same, but ends by SIGKILL
  */
 #define FN_INSTRUMENT
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * check_hits.c: checks the output of `probity csv` hit by hit: neither the time nor a thread's CPU
- * time decreases, and each stream (hits.h) is a sequence that starts at 0, without gaps or
- * duplicates. Prints "PID STREAM COUNT" for each stream. Errors go to stderr, with exit status 1.
+ * time may decrease, and each stream (hits.h) must be a sequence from 0 without gaps or duplicates.
+ * Prints "PID STREAM COUNT" for each stream. Errors go to stderr, with exit status 1.
  *
  *     check_hits [-u STREAM] [-f] [-r]
  *         -u: from this stream on, hits may be in any order; -f: streams may start anywhere;
@@ -100,7 +100,7 @@ static void check_line(const char *line)
     uint32_t stream_number = (uint32_t)value[2] >> HITS_SEQUENCE_BITS;
     struct entry *stream = entry_of(streams, value[0], stream_number);
     struct entry *thread = entry_of(threads, value[0], value[1]);
-    /* The first hit of a stream may be that of a new thread with the id of one that has ended. */
+    /* The first hit of a stream may come from a new thread with the id of one that has ended. */
     if (cpu < thread->newest && stream->count > 0)
         fault("CPU time steps back", thread->newest, cpu);
     thread->newest = cpu;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * conditions_again.c: four recordings of one process, each with its own conditions: none; of the
- * functions first() and second() and of a signal; of second() only; none. Each makes the same calls
- * and gets the same signal, which the first one ignores.
+ * conditions_again.c: four recordings of one process, each with its own conditions: none; for
+ * first(), second() and a signal; for second() only; none. In each, the same calls are made and the
+ * same signal arrives, which the first recording ignores.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

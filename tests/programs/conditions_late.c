@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * conditions_late.c: calls and blocks during which the thread loses its CPU for LOST_NS, after each
- * of some hundred instructions of the record path in turn: before a reading of the clock or after
- * it, before a record is stored or after it. Nothing else takes long.
+ * of some hundred instructions of the record path in turn, and thus before and after clock readings
+ * and stores of records. Nothing else takes long.
  *
  *     conditions_late KIND
  *
  * KIND: plain, values, text (of calls), result, block (probe 1 to probe 2), call (of a function
  * without a macro, if the program is compiled with -finstrument-functions).
  *
- * Prints "lost N", how many times. Exit status 77: not supported here.
+ * Prints "lost N": how many times the CPU was lost. Exit status 77: not supported here.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * conditions_met.c: meets conditions that are compared with records: requests that pass two
- * threads, gaps between hits, rates, values. Other threads hit probes without pause meanwhile.
+ * conditions_met.c: meets conditions on requests that pass two threads, gaps between hits, rates
+ * and values, while other threads hit probes without pause.
  *
  *     conditions_met KIND PLANTED THREADS
  *
  * KIND: request (30 ms; others take none), gap (300 ms; hits are 2 ms apart), rate (400 hits at
- * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms). Planted
- * events are 200 ms apart, or 500 ms for rate and low, so that no window contains two. Or last:
- * only a request of 20 ms, after which the recording ends at once.
+ * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms). These events
+ * are 200 ms apart, or 500 ms for rate and low, so that no window contains two. last: only a
+ * request of 20 ms, right after which the recording ends.
  *
  * Prints "met LEAST MOST": how many requests exceeded 15 ms, or gaps 100 ms, by the program's
- * clock: those that certainly did, and those that may have. For rate, the same of periods of 200 ms
- * with more than 150 hits, and for low, of periods of 500 ms with less than 10.
+ * clock: LEAST certainly did, MOST may have. For rate, it counts periods of 200 ms with more than
+ * 150 hits, and for low, periods of 500 ms with fewer than 10.
  */
 #include "probity_typed.h"
 
@@ -81,8 +81,8 @@ static void ask(uint64_t number, uint64_t ns)
     sem_wait(&done);
 }
 
-/* Without interruption, a burst is in one period or two, one of which has enough of its hits. It
- * counts again after a period without hits. */
+/* Unless interrupted, a burst falls into one or two periods, at least one of which has enough hits.
+ * It can count again after a period without hits. */
 static void burst(void)
 {
     uint64_t begin = now_ns();
@@ -94,8 +94,8 @@ static void burst(void)
     most += 1 + (int)periods;
 }
 
-/* A period with less than 10 hits lies between a hit and the 10th one after it. Such stretches that
- * overlap are joined. */
+/* A period with fewer than 10 hits lies between a hit and the 10th one after it. Such stretches are
+ * joined if they overlap. */
 static struct {
     uint64_t count, begin, end;
     int most;
@@ -108,7 +108,7 @@ static void end_stretch(void)
     low.count += low.end != 0;
 }
 
-/* The clock before the hit and after it. */
+/* Clock readings before and after the hit. */
 static void count_low(uint64_t before, uint64_t after)
 {
     enum { HITS = 10 };
@@ -125,7 +125,7 @@ static void count_low(uint64_t before, uint64_t after)
     *tenth = before;
 }
 
-/* If there were no other stretches, a period with enough hits is between each two of them. */
+/* If there were no other stretches, a period with enough hits is between any two of them. */
 static void count_all_low(int planted)
 {
     end_stretch();

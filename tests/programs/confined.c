@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * confined.c: what the writer thread is allowed to do. Whenever that thread calls pwrite(), a
- * replacement tries operations that it does not need. main() records, and tries what the program
- * itself must still be able to do.
+ * confined.c: tests what the writer thread is allowed to do. Whenever it calls pwrite(), a
+ * replacement tries operations that the writer does not need. main() records, and tries what the
+ * program itself must still be able to do.
  *
  *     confined PATH    a file that the writer thread must not be able to create
  */
@@ -20,7 +20,7 @@
 
 static const char *path;
 
-/* In the order of printing. */
+/* In the order in which they are printed. */
 static struct { int was_here, makes_file, makes_socket, signals; char status[4096]; } found;
 
 static int can(long result)
@@ -66,7 +66,7 @@ static void print_field(const char *name)
     printf("%s %.*s\n", name, (int)strcspn(at + length, "\n"), at + length);
 }
 
-/* Whether a filter can be applied to all threads together. */
+/* Returns whether a filter can be applied to all threads together. */
 static int can_filter_all(void)
 {
     struct sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};

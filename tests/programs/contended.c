@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * contended.c THREADS ROUNDS: threads that wait for each other at mutexes, a read-write lock,
- * semaphores and conditions, with nested and recursive locks, waits with a time limit, and threads
- * that start and end meanwhile; finally writes a line. Some locks are recorded by typed probes, the
- * others only if calls to libc are.
+ * semaphores and conditions, with nested and recursive locks and timed waits, while threads start
+ * and end; finally writes a line. Some locks are recorded by typed probes, the others only if calls
+ * to libc are recorded.
  */
 #include <errno.h>
 #include <pthread.h>

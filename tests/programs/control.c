@@ -103,7 +103,7 @@ static void restart_beside(void)
         pthread_join(thread[i], NULL);
 }
 
-/* Many recordings under default names. */
+/* Makes many recordings under default names. */
 static void restart_unnamed(void)
 {
     for (uint64_t i = 0; i < number; i++) {
@@ -170,7 +170,7 @@ static void names(void)
         pthread_join(thread[i], NULL);
 }
 
-/* Options can set everything that the environment can. */
+/* Sets by options everything that the environment can set. */
 static void options(void)
 {
     struct probity_options all = {.struct_bytes = sizeof all,
@@ -192,7 +192,7 @@ static void options(void)
     printf("%s\n", strrchr(probity_trace_path(), '/') + 1);
 }
 
-/* The tool's own cost would interfere, so the program may not read the time stamp counter. */
+/* Prevents the program from reading the time stamp counter: the tool's own cost would interfere. */
 static void without_counter(void)
 {
     hits_need(prctl(PR_SET_TSC, PR_TSC_SIGSEGV) == 0, "PR_SET_TSC");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * costs.c TRACE [modes]: a recording that measures its own cost must leave errno, the stack of open
- * scopes and the thread's probes alone. Starts and stops inside scopes, and in a signal handler
- * that interrupts one. With `modes`: starts after a recording in profile mode (TRACE), and in a
- * child forked during one (TRACE.child). Prints the errors, if any.
+ * costs.c TRACE [modes]: a recording that measures its own cost must not change errno, the stack of
+ * open scopes or the thread's probes. Starts and stops inside scopes, and in a signal handler that
+ * interrupts one. With `modes`: starts after a recording in profile mode (TRACE), and in a child
+ * forked during one (TRACE.child). Prints the errors, if any.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

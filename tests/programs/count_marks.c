@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * count_marks.c: counts how often another program passes each of its USDT markers, using the
- * kernel's uprobes: an independent reader of probity_usdt.h. Arguments: a program and its
- * arguments. Prints lines "NAME COUNT". Status 77, with the reason, if the kernel does not allow
- * it.
+ * count_marks.c: an independent reader of the markers of probity_usdt.h, using the kernel's
+ * uprobes: counts how often another program passes each of its USDT markers. Arguments: a program
+ * and its arguments. Prints lines "NAME COUNT". Status 77, with the reason, if the kernel does not
+ * allow it.
  */
 #include <elf.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static int skip(const char *what)
     return SKIPPED;
 }
 
-/* The offset in the file of an address as linked; 0 if it is in no segment. */
+/* Converts an address as linked to an offset in the file; 0 if it is in no segment. */
 static uint64_t offset_of(const char *file, uint64_t address)
 {
     const Elf64_Ehdr *head = (const void *)file;

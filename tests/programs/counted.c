@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * counted.c: threads that pass probes with successive numbers, so that the trace of any part of the
- * run shows whether a hit is missing. Each ends its thread from time to time, and continues in a
- * new one. Prints "ready", runs until its input ends, and prints "end".
+ * run shows whether a hit is missing. From time to time, each thread ends, and a new one continues
+ * its numbers. Prints "ready", runs until its input ends, and prints "end".
  *
  *     counted THREADS
  */
@@ -31,7 +31,7 @@ static void *pass_probes(void *unused)
     return unused;
 }
 
-/* One thread after another. */
+/* Runs one thread after another. */
 static void *run(void *unused)
 {
     pthread_t thread;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * cpu_times.c: reads the thread's CPU clock before and after each hit, with random work, sleep or
- * both in between, so that the CPU time of each hit is known. Prints the thread and the two
- * readings in ns for each hit.
+ * both in between, so that the CPU time of each hit is known. For each hit, prints the thread and
+ * the two readings in ns.
  *
  *     cpu_times SEED HITS
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * deep_threads.c: 64 threads that recurse deeply, each for a different time.
+ * deep_threads.c: 64 threads that recurse deeply, each for a different length of time.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

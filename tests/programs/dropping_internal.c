@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * dropping_internal.c: in mode drop, a probe in a thread without a chunk is interrupted after each
- * of its instructions in turn. The handler finds a chunk free again, and records. What it stored
- * must be kept, whatever the interrupted probe does with the word that it had reserved.
+ * of its instructions in turn. By then a chunk is free again, so the handler can record. Its record
+ * must be kept, whatever the interrupted probe does with the word it had reserved.
  *
- *     dropping_internal HITS    hits that the handler makes
+ *     dropping_internal HITS    the number of hits that the handler makes
  *
  * Prints "COUNT ID" for the handler's hits, which must be in the trace. Any other hit may be
  * missing.

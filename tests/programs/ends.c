@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ends.c: records in several threads, then ends in the given way while all threads are alive.
- * Before that, prints the hits that must be in the trace.
+ * ends.c: records in several threads, prints the hits that must be in the trace, and ends in the
+ * given way while all threads are alive.
  *
  *     ends HOW [THREADS [HITS]]
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * expected_counts.h: how many hits each process and thread has made, in a file that they share, so
- * that the numbers of killed processes are known, too. A row is one stream (hits.h) of one process;
- * its count is stored after each probe.
+ * expected_counts.h: the number of hits made by each process and thread, in a file that they share,
+ * so that the counts of killed processes are known, too. A row is one stream (hits.h) of one
+ * process; its count is stored after each probe.
  */
 #ifndef PROBITY_TESTS_EXPECTED_COUNTS_H
 #define PROBITY_TESTS_EXPECTED_COUNTS_H
@@ -47,7 +47,7 @@ static inline struct expected_counts_row *expected_counts_row(struct expected_co
     return row;
 }
 
-/* Continues the row's sequence. */
+/* Makes the next hit of the row's sequence. */
 static inline void expected_counts_make(struct expected_counts_row *row, uint64_t count)
 {
     uint64_t first = row->count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * exported.c: names, values, threads and levels that exports to other tools' formats must preserve.
+ * exported.c: records names, values, threads and levels that exports to other tools' formats must
+ * preserve.
  *
  *     exported [THREADS [ROUNDS [kill|wait]]]    wait: prints "ready" and reads input to its end
  *     exported none|one|names                    no record, a single one, or 70,000 probes, each

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     probity_probe_set_name(hits_id(1, 0), "first of all");
     hits_make(1, 0, hits / 2);
     fprintf(stderr, "threads %d\n", count_threads());
-    /* The machine may forbid this to everyone; all that matters is that threads are not the
+    /* The machine may refuse this to any process; the test only needs threads not to be the
      * reason. */
     fprintf(stderr, "user namespace %s\n", unshare(CLONE_NEWUSER) == 0 ? "made" : strerror(errno));
     hits_make(1, hits / 2, hits - hits / 2);

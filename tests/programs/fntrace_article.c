@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_article.c: the examples of the FnTrace article, in its order, as C on this system.
+ * fntrace_article.c: the examples of the FnTrace article, in its order, converted to C on this
+ * system.
  */
 #include <stdbool.h>
 #include <stdio.h>

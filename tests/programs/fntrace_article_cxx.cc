@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_article_cxx.cc: the examples of the FnTrace article, in its order and spelling, as C++ on
- * this system. tests/fntrace/fntrace.sh also compiles it as C++20, with both compilers.
+ * fntrace_article_cxx.cc: the examples of the FnTrace article, in its order and spelling, as C++.
+ * tests/fntrace/fntrace.sh also compiles it as C++20, with both compilers.
  */
 #include <cstdio>
 #include <cwchar>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_scopes.c: scopes that end in every way but the usual one. Prints nothing;
- * tests/fntrace/fntrace.sh knows what the trace must contain.
+ * fntrace_scopes.c: scopes that end in every unusual way. Prints nothing; the expected contents of
+ * the trace are in tests/fntrace/fntrace.sh.
  *
  *     fntrace_scopes WHAT [COUNT]     WHAT: see the table at the end
  */
@@ -83,7 +83,7 @@ static void jump_recursion(void)
         recurse_and_jump(DEEP - 1);
 }
 
-/* From a call of a function to an earlier call of the same function. */
+/* Jumps from a call of a function to an earlier call of the same function. */
 static void jump_into_itself(int depth)
 {
     FN_FUNC_ARGS(FN_VOID, FN_VOID, FN_1, depth);
@@ -242,7 +242,7 @@ static void level_3(int x)
     FN_OUTPUT("message ", x);
 }
 
-/* The level is lowered while scopes are open: they stay open, and are left all the same. */
+/* Lowers the level while scopes are open: they stay open, and their leaves are recorded. */
 static void level_falls(void)
 {
     FN_FUNC(FN_VOID, FN_2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_scopes_cxx.cc: scopes left by exceptions, pthread_exit() and pthread_cancel(). A separate
- * record must close each, so that the trace needs no repair.
+ * fntrace_scopes_cxx.cc: scopes left by exceptions, pthread_exit() and pthread_cancel(). Each must
+ * be closed by its own record, so that the trace needs no repair.
  *
  *     fntrace_scopes_cxx throw|exit|cancel
  */

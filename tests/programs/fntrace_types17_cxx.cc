@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_types17_cxx.cc: types that the standard library has since C++17, as parameters, return
+ * fntrace_types17_cxx.cc: types that C++17 added to the standard library, as parameters, as return
  * values and in messages. The log must equal the one in tests/golden/log/.
  */
 #include <cstddef>

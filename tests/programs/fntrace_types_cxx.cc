@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fntrace_types_cxx.cc: types of the standard library as parameters, return values and in messages,
- * those that C++11 has. The log must equal the one in tests/golden/log/, whatever the standard.
+ * fntrace_types_cxx.cc: types that the standard library has in C++11, as parameters, as return
+ * values and in messages. The log must equal the one in tests/golden/log/, whatever standard is
+ * compiled for.
  */
 #include <array>
 #include <atomic>
@@ -45,7 +46,7 @@ static std::ostream &operator<<(std::ostream &, const Thrower &)
     throw 1;
 }
 
-/* Containers with an operator. */
+/* Containers with an output operator. */
 struct Bag : std::vector<int> {
     Bag() : std::vector<int>(2, 1) {}
 };
@@ -67,7 +68,7 @@ static std::ostream &operator<<(std::ostream &os, const std::unique_ptr<Point> &
     return os << "owned " << *point;
 }
 
-/* A container of another library. */
+/* A container from another library. */
 struct Range {
     int numbers[3];
     const int *begin() const { return numbers; }

@@ -341,7 +341,7 @@ static void effects(int level)
     evaluations = 0;
 }
 
-/* Whose sizes are not known to the compiler: their operands, too, are evaluated once. */
+/* The compiler does not know the sizes of these: their operands, too, are evaluated once. */
 static void variable_lengths(int count)
 {
     char texts[2][4] = {"one", "two"}, (*text)[count] = (void *)texts;

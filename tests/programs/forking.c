@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * forking.c: a handler that interrupts a probe at each of its instructions forks. The child returns
- * into the probe, whose words belong to the parent, makes one more hit and exits. Prints the number
- * of instructions, and of children that did not exit normally. Exit status 77: not supported here.
+ * into the probe, whose reserved words belong to the parent, makes one more hit and exits. Prints
+ * the number of instructions, and of children that did not exit normally. Exit status 77: not
+ * supported here.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -40,7 +41,7 @@ static __attribute__((noinline)) int scope(int number)
     return result;
 }
 
-/* This function's scope is profiled or recorded as well. */
+/* This function's scope is profiled or recorded, too. */
 static __attribute__((noinline)) void unit(int kind)
 {
     FN_FUNC(FN_VOID, FN_1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * forks.c: children of a process that records. Every process has a separate trace, and prints the
+ * forks.c: forks children of a process that records. Each process has its own trace, and prints the
  * hits that must be in it.
  *
  *     forks HOW
@@ -34,7 +34,8 @@ static void wait_for_all(void)
         ;
 }
 
-/* Parent and children record before and after the fork; children end by exit() and _exit(). */
+/* Records in the parent and in children, before and after the fork; children end by exit() and
+ * _exit(). */
 static void fork_plain(void)
 {
     hits_make(0, 0, HITS);
@@ -53,7 +54,7 @@ static void fork_plain(void)
     wait_for_all();
 }
 
-/* Generations: each process forks, then ends. */
+/* Forks generations: each process forks, then ends. */
 static void fork_chain(void)
 {
     for (uint32_t generation = 0; generation < 5; generation++) {
@@ -84,7 +85,7 @@ static void *record_and_fork(void *argument)
     return NULL;
 }
 
-/* Every thread forks while others are inside probes and chunk changes. */
+/* Forks in every thread while other threads are inside probes and chunk changes. */
 static void fork_from_threads(void)
 {
     pthread_t thread[THREADS];
@@ -99,7 +100,7 @@ static void fork_from_threads(void)
     }
 }
 
-/* A child of vfork shares the parent's memory until it execs. */
+/* A vfork child shares the parent's memory until it execs. */
 static __attribute__((noinline)) void vfork_and_make(uint32_t stream, uint64_t first,
                                                      uint64_t count)
 {
@@ -129,8 +130,8 @@ static void leaf(void)
     expect_now(5, HITS);
 }
 
-/* Same as above, but the child's probe is the thread's first one. The thread, which runs long after
- * the child has gone, must not use any of the child's state. */
+/* Same as above, but the child's probe is the thread's first one. The thread, which continues long
+ * after the child has ended, must not use any of the child's state. */
 static void *first_in_vfork(void *argument)
 {
     uint64_t made = 0;
@@ -156,8 +157,8 @@ static void fork_first(void)
     expect_now(0, HITS);
 }
 
-/* A child has no writer thread until a chunk is full. If a vfork child fills one, the writer thread
- * must not be started there, because exec would end it. */
+/* A child has no writer thread until a chunk is full. If a vfork child fills a chunk, it must not
+ * start the writer thread, because exec would end the thread. */
 static void fork_full(void)
 {
     enum { MANY = 8000 };
@@ -174,8 +175,8 @@ static void fork_full(void)
     expect_now(0, HITS / 10 + 11 * MANY);
 }
 
-/* A child's very first probe is made by that child's own vfork child: the recording must belong to
- * the former, not to a process that soon ends. */
+/* A child's very first probe is made by its own vfork child: the recording must belong to the
+ * child, not to the vfork child, which soon ends. */
 static void fork_start(void)
 {
     if (fork() != 0) {
@@ -204,8 +205,8 @@ static void fork_short_threads(void)
     wait_for_all();
 }
 
-/* A daemon: forked twice, in a new session and another directory, without descriptors. The pipe
- * reaches its end when the daemon is done; shared memory has its number of hits. */
+/* A daemon: forked twice, in a new session and another directory, without descriptors. The pipe is
+ * closed when the daemon is done; its number of hits is in shared memory. */
 static void fork_daemon(void)
 {
     long *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -237,7 +238,7 @@ static void fork_daemon(void)
     hits_expect(*shared, 2, 20 * HITS);
 }
 
-/* fork by a system call, bypassing libc. */
+/* Forks by a system call, bypassing libc. */
 static void fork_raw(void)
 {
     hits_make(0, 0, HITS);
@@ -253,7 +254,7 @@ static void fork_raw(void)
     expect_now(0, 2 * HITS);
 }
 
-/* Parent and child take turns: whoever has the byte makes a hit and passes it on. */
+/* Parent and child take turns: the process that has the byte makes a hit and passes the byte on. */
 static void take_turns(int from, int to, uint32_t stream)
 {
     char byte = 0;

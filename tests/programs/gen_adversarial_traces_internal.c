@@ -170,7 +170,7 @@ static const char *name_of(char room[32], uint64_t number)
     return room;
 }
 
-/* Numbers that a multiplicative hash without a secret puts next to each other in a table for
+/* Numbers that a multiplicative hash without a secret would put next to each other in a table for
  * `count` numbers. `factor` and `add` turn numbers into keys. */
 static uint32_t colliding(uint32_t after, uint64_t count, uint32_t factor, uint32_t add)
 {
@@ -253,7 +253,7 @@ static void functions(struct monster *monster, uint64_t count)
     }
 }
 
-/* Functions with equal names and locations, which differ in their numbers only. */
+/* Functions with equal names and locations, which differ only in their numbers. */
 static void functions_alike(struct monster *monster, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++, monster->tick += 10) {
@@ -286,7 +286,7 @@ static void crossed_scopes(struct monster *monster, uint64_t count)
     for (uint64_t i = 0; i < count; i++, monster->tick += 10) {
         hit(monster, 5);
         hit(monster, 7);
-        hit(monster, 7); /* a leave without an enter, looked for in all open scopes */
+        hit(monster, 7); /* a leave without an enter, which is searched for in all open scopes */
     }
 }
 
@@ -436,7 +436,7 @@ static void small_blocks(struct monster *monster, uint64_t count)
     }
 }
 
-/* Blocks whose length falsely says 16 MiB, each followed by a small valid one. */
+/* Blocks with a false length of 16 MiB, each followed by a small valid one. */
 static void false_lengths(struct monster *monster, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * handlers.c: probes in callbacks of libc: fork handlers, exit handlers (one of which forks again),
- * destructors of thread data, and a callback of dl_iterate_phdr() while threads load libraries.
- * LEDGER has the numbers of recorded hits, which are printed once all processes have ended.
+ * destructors of thread data, and a callback of dl_iterate_phdr() while threads load libraries. The
+ * file LEDGER contains the numbers of recorded hits, which are printed once all processes have
+ * ended.
  *
  *     handlers LEDGER PLUGIN ROUNDS
  */
@@ -20,8 +21,8 @@ static uint64_t rounds;
 static pthread_key_t key;
 static int is_over;
 
-/* One row for each process that runs such a callback; the handlers in a process share it, threads
- * do not. */
+/* One row for each process that runs such a callback, shared by its handlers but not by its
+ * threads. */
 static void make(uint32_t stream)
 {
     static struct expected_counts_row *row[DESTRUCTOR];
@@ -63,8 +64,8 @@ static void at_exit_again(void)
     make(AT_EXIT);
 }
 
-/* Is called repeatedly until libc gives up, the last time after everything that the library does
- * at the end. */
+/* Called repeatedly until libc gives up; the last call is after everything that the library does at
+ * the end. */
 static void destroy(void *argument)
 {
     expected_counts_make(argument, EACH);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * heap.c: a program with known allocations, in scopes: a list that is freed, one whose strings are
- * not, blocks that another thread frees, and a block that grows. Arguments: length of the lists;
- * with a second one there is no other thread. Prints the expected result: allocations, bytes,
- * blocks and bytes live at the end.
+ * not, blocks that another thread frees, and a block that grows. Arguments: the length of the
+ * lists; if there is a second argument, only one thread runs. Prints the expected result:
+ * allocations, bytes, blocks and bytes live at the end.
  */
 #define FN_INSTRUMENT
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * held_internal.c: two nested probes are in progress when their chunk is handed over, as if two
- * signal handlers had interrupted a probe, one inside the other. The inner one finishes first, and
- * both only after the writer has given up waiting. Prints how many hits must be in the trace.
+ * held_internal.c: two nested probes are in progress when their chunk is passed to the writer, as
+ * if a signal handler's probe had interrupted another one. The inner probe finishes first, and both
+ * only after the writer has given up waiting. Prints how many hits must be in the trace.
  *
  *     held_internal [STRAY]    1: the inner one never finishes
  */

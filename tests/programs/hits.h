@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * hits.h: the ids that test programs record. A stream is a sequence of hits made by one piece of
- * code. An id consists of the stream's number and the position in the sequence, so that any lost,
- * duplicated or invented hit shows. check_hits.c checks them.
+ * code. An id consists of the stream's number and the position in the sequence, so that
+ * check_hits.c detects any lost, duplicated or invented hit.
  */
 #ifndef PROBITY_TESTS_HITS_H
 #define PROBITY_TESTS_HITS_H
@@ -28,10 +28,9 @@ static inline void hits_make(uint32_t stream, uint64_t first, uint64_t count)
         PROBITY_PROBE(hits_id(stream, i));
 }
 
-/* Gives stdout a buffer. Call first in programs that fork while they have threads: the child must
- * not allocate the buffer, because another thread may hold the allocator's lock. glibc's own
- * allocator can handle that, AddressSanitizer's cannot.
- */
+/* Gives stdout a buffer. Programs that fork while they have threads call it first: the child must
+ * not allocate the buffer, because another thread may hold the allocator's lock. glibc's allocator
+ * can handle that, AddressSanitizer's cannot. */
 static inline void hits_buffer_output(void)
 {
     static char buffer[BUFSIZ];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hostile.c: programs that are hard on a library: they close its descriptors, change directory, or
- * run at their resource limits.
+ * hostile.c: programs that interfere with the library: they close its descriptors, change
+ * directory, or run at their resource limits.
  *
  *     hostile HOW [NUMBER]
  */
@@ -51,7 +51,7 @@ static void change_directory(void)
     hits_make(0, HITS, HITS);
 }
 
-/* Recording does not change which numbers the program's descriptors get. */
+/* Recording must not change which numbers the program's descriptors get. */
 static void descriptors(void)
 {
     expect(HITS);
@@ -87,7 +87,7 @@ static void count_threads(void)
     printf("%d\n", threads);
 }
 
-/* The program keeps probing in several threads long after writing the output has failed. */
+/* Keeps probing in several threads long after writing the output has failed. */
 static void *record(void *argument)
 {
     hits_make((uint32_t)(uintptr_t)argument, 0, number);

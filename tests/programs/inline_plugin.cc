@@ -6,7 +6,7 @@
  *     host PLUGIN CALLS SECOND-TRACE
  *
  * Calls the function CALLS times in the library, unloads the library, begins a second recording and
- * makes as many calls in the program. Exits with 1 if the library stays loaded.
+ * calls it as often in the program. Exits with 1 if the library stays loaded.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

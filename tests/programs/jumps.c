@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * jumps.c WAY N: scopes left by longjmp, and scopes that only look abandoned. "loop" jumps N times
- * out of three scopes to the outermost one, "far" once out of N scopes; "inlined" has scopes of
- * several functions in one frame; "handlers" has scopes in signal handlers whose stack is above the
- * functions that they interrupt; "turns" has scopes in coroutines; "off" calls a function that is
- * off at the place of one that was left N times. Prints the number of calls.
+ * jumps.c WAY N: scopes left by longjmp, and scopes that only look as if they had been. "loop"
+ * jumps N times from three nested scopes to the outermost one, "far" jumps once out of N scopes;
+ * "inlined" has scopes of several functions in one frame; "handlers" has scopes in signal handlers
+ * whose stack is above the functions that they interrupt; "turns" has scopes in coroutines; "off"
+ * calls a function that is off at the place of one that was left N times. Prints the number of
+ * calls.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

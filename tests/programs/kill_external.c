@@ -97,7 +97,7 @@ static off_t trace_bytes(void)
     return stat("trace", &status) == 0 ? status.st_size : 0;
 }
 
-/* Whether the drainer, with its child, is running; otherwise its status is in *ret_status. */
+/* Returns whether the drainer, with its child, is running; if not, *ret_status is its status. */
 static int is_draining(struct round *round, int *ret_status)
 {
     if (round->drainer == 0 || waitpid(round->drainer, ret_status, WNOHANG) != round->drainer)
@@ -125,8 +125,8 @@ static void start_drainer(struct round *round)
         usleep(200);
 }
 
-/* The process that was started has a child, which this process inherits: neither may survive, since
- * it would hold the spool's lock. */
+/* The started process has a child, which this process inherits. Neither may survive, since it would
+ * hold the spool's lock. */
 static void kill_drainer(struct round *round)
 {
     pid_t group = round->drainer;
@@ -182,8 +182,8 @@ static FILE *open_command(const char *arguments)
     return popen(command, "r");
 }
 
-/* The number of records that did not fit into the spool after the victim had waited two seconds for
- * a drainer. */
+/* Returns the number of records that did not fit into the spool after the victim had waited two
+ * seconds for a drainer. */
 static uint64_t count_dropped(void)
 {
     FILE *info = open_command("info --json trace");
@@ -199,9 +199,9 @@ static uint64_t count_dropped(void)
     return count;
 }
 
-/* Each thread's hits are in order and, unless some were dropped, without gaps; there are as many as
- * it counted, or one more. Records other than hits may be among those that were dropped. Returns
- * the number of hits. */
+/* Checks that each thread's hits are in order and, unless some were dropped, without gaps, and that
+ * there are as many as it counted, or one more. The dropped records may include some that are not
+ * hits. Returns the number of hits. */
 static uint64_t compare(struct round *round, uint64_t dropped)
 {
     uint64_t next[THREADS] = {0}, got = 0, least = truth[0].hits + truth[1].hits;

@@ -84,7 +84,8 @@ static void kill_it(pid_t child, const struct variety *variety, int round)
         fail("status of the victim", round, SIGKILL, (uint64_t)status);
 }
 
-/* Every stream is a sequence without gaps, as long as the victim's count or one hit longer. */
+/* Checks that each stream is a sequence without gaps, as long as the victim's count or one hit
+ * longer. */
 static void compare(FILE *csv, const struct variety *variety, int round)
 {
     uint64_t got[VICTIM_THREADS_MAX] = {0}, first = strtoull(variety->stream, NULL, 10);
@@ -119,7 +120,7 @@ static void check(const char *tool, const struct variety *variety, int round)
     if (csv == NULL)
         fail("popen", round, 1, 0);
     compare(csv, variety, round);
-    /* Status 3 (incomplete) is right for a killed program's trace. */
+    /* Status 3 (incomplete) is correct for a killed program's trace. */
     int status = pclose(csv);
     if (status != 0 && status != 3 << 8)
         fail("status of csv", round, 0, (uint64_t)status);

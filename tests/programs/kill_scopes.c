@@ -2,7 +2,7 @@
  *
  * kill_scopes.c: runs itself as a victim, and kills it at a random moment inside nested functions
  * with values in several threads, round after round. The victim counts in memory that outlives it:
- * the log must have every enter, message and return that it counted, by number, and at most one
+ * the log must contain each enter, message and return that it counted, by number, and at most one
  * more in each thread.
  *
  *     kill_scopes TOOL ROUNDS SEED    in an empty working directory
@@ -105,7 +105,7 @@ static void start_and_kill(char *self, int round)
     hits_need(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "the victim is dead");
 }
 
-/* A thread's numbers increase by one from 0; only returns come in another order. */
+/* A thread's numbers increase by one from 0; only returns are in a different order. */
 static void take(uint64_t found[THREADS][KINDS], const char *line, int round)
 {
     static const char *const marks[] = {"enter = ", "message ", "return ("};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * killed_after.c HITS: hits a probe, and dies of SIGKILL right after the last hit.
+ * killed_after.c HITS: hits a probe, and kills itself (SIGKILL) right after the last hit.
  */
 #include <signal.h>
 #include <stdlib.h>

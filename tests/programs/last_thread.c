@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * last_thread.c: ends because its last thread exits, not by exit().
+ * last_thread.c: a process that ends because its last thread exits, not by exit().
  *
  *     last_thread HOW
  *
@@ -11,10 +11,10 @@
  *      failed     like workers, after the trace was removed: the writer thread gave up
  *      wait       the main thread exits; a worker waits for a signal
  *      raw        all threads exit by the system call, bypassing libc
- *      gate       the same; workers wait for the end of standard input before
+ *      gate       like raw, but workers first wait for the end of standard input
  *
- * The hits that must be in the trace are printed by an exit handler, which records too, or before
- * the end if no exit handler runs.
+ * An exit handler, which records too, prints the hits that must be in the trace; if none runs, they
+ * are printed before the end.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -33,7 +33,7 @@ static int is(const char *name)
     return strcmp(how, name) == 0;
 }
 
-/* Whether the main thread has exited, which makes it a zombie. */
+/* Returns whether the main thread has exited, which makes it a zombie. */
 static int main_has_left(void)
 {
     char text[512], path[40];

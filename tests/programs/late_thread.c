@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * late_thread.c WHERE: a thread is held in a slow path, as if it had been preempted there, until
- * the recording has ended without it.
+ * late_thread.c WHERE: holds a thread in a slow path, as if it were preempted there, until the
+ * recording has ended without it.
  *
  *     late_thread declares   while it records a site declared in an earlier recording; no recording
  *                            can be started until it is released
@@ -9,12 +9,12 @@
  *     late_thread attached   the same, but it is released when a line comes from standard input;
  *                            the next recording is started from outside
  *     late_thread changes    while it changes its chunk
- *     late_thread ends       while it declares the first site of all; another thread waits to
+ *     late_thread ends       while it declares the very first site; another thread waits to
  *                            declare one, too, until the recording is ending
  *
- * It is held in syscall(), by which the library wakes the writer and, with PROBITY_CLOCK=monotonic,
- * reads the clock for each declaration, because clock_gettime() is not libc's; or in mmap(), by
- * which it gets memory for declarations.
+ * It is held in syscall(), with which the library wakes the writer and, with
+ * PROBITY_CLOCK=monotonic, reads the clock for each declaration, because clock_gettime() is
+ * replaced; or in mmap(), with which it gets memory for declarations.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -32,11 +32,11 @@ enum turn { HELD = 1, WAITS, RELEASED, LEFT };
 static int turn;
 static __thread long held_call; /* the call in which this thread is held, */
 static __thread int calls_left; /* after that many calls; 0: it is not held */
-static __thread int is_held_in_reading; /* of the clock of its CPU time */
+static __thread int is_held_in_reading; /* when it reads the clock of its CPU time */
 static __thread int is_watched; /* whether to report its next wait */
 static __thread int is_held_in_mmap;
-static __thread int releases; /* whether its next reading of a clock, or wait of limited time,
-                               * releases the thread that is held */
+static __thread int releases; /* whether its next reading of a clock, or timed wait, releases the
+                               * held thread */
 
 static void await(enum turn wanted)
 {
@@ -149,7 +149,7 @@ static void *stop(void *unused)
     return unused;
 }
 
-/* Its hits need no slow path, except that the site must be declared. */
+/* Its hits need no slow path, except to declare the site. */
 static void *late_site(void *unused)
 {
     PROBITY_PROBE(1);
@@ -188,7 +188,7 @@ static int start(const char *out)
     return probity_start(&options);
 }
 
-/* The next recording begins only once the thread, which is held, has left the last one. */
+/* The next recording begins only once the held thread has left the last one. */
 static void refuse_then_release(void)
 {
     hits_need(start("third") == PROBITY_ERROR_STATE, "refusal");

@@ -9,7 +9,7 @@
  *     levels flight COUNT       two threads set levels while two others probe
  *     levels fork               a child sets levels for itself
  *     levels announced          one of two threads is announced
- *     levels default            a translation unit's own levels, as set by constructors
+ *     levels default            the levels of one translation unit, as set by constructors
  */
 #include <sys/wait.h>
 #include <time.h>
@@ -31,7 +31,7 @@ static int parameters_in_force(void)
     return __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED);
 }
 
-/* Checks the levels that are set, and those that scopes see. */
+/* Checks the levels that are set, and the ones that scopes see. */
 static void need(int functions, int parameters, int is_recording, const char *what)
 {
     int f = -2, p = -2;
@@ -157,7 +157,7 @@ static void *set_levels(void *argument)
     return NULL;
 }
 
-/* In the end, scopes see what was set last. */
+/* At the end, scopes see the level that was set last. */
 static void flight(void)
 {
     pthread_t reader[2], setter[2];

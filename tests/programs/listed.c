@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * listed.c: sites of every kind, some of which are never hit. A comment "list: KIND NAME LEVEL"
- * says what `probity list` must print for its line ("-": no level); "gone:" says so for a function
+ * listed.c: sites of every kind, some of which are never hit. A comment "list: KIND NAME LEVEL" is
+ * what `probity list` must print for its line ("-": no level); "gone:" is the same for a function
  * that exists only if the linker keeps functions that are never called.
  *
  *     listed [kill | fork | plugin PATH | replug PATH TRACE]
@@ -96,7 +96,7 @@ static int with_plugin(const char *path)
     return plugged() == 3 ? 0 : 1;
 }
 
-/* Records each time the plugin is loaded, always at another address. */
+/* Records each time the plugin is loaded, always at a different address. */
 static int with_moving_plugin(const char *path, const char *trace)
 {
     enum { ROUNDS = 8, PAGE = 4096 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader.c: repeatedly loads libraries like plugin_hits.so in turn, lets them probe, and unloads
- * them. Also probes itself before, in between and after, and at the end in a new thread. Prints
- * what must be in the traces and, with a fourth argument, to stderr by how much the process has
- * grown since the first tenth of the rounds.
+ * loader.c: repeatedly loads libraries like plugin_hits.so in turn, makes them probe, and unloads
+ * them. It probes, too: before, in between, after, and at the end in a new thread. Prints what must
+ * be in the traces. With a fourth argument, prints to stderr by how much the process has grown
+ * since the first tenth of the rounds.
  *
  *     loader PLUGIN ROUNDS [PLUGIN2 [grown]]
  */

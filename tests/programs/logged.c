@@ -47,7 +47,7 @@ static void nest(unsigned depth)
         nest(depth - 1);
 }
 
-/* Whether stdin has a line, or ends, within 50 ms. */
+/* Returns whether stdin has a line, or ends, within 50 ms. */
 static int is_end_requested(void)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};

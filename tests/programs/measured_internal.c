@@ -45,7 +45,8 @@ static int is_new(uintptr_t instruction)
     return seen[offset] = 1;
 }
 
-/* Counts the readings in the words from `at` to `end` that share one half with another reading. */
+/* Counts the readings in the words from `at` to `end` of which one half is equal to that of another
+ * reading. */
 static int torn_in(const uint64_t *at, const uint64_t *end)
 {
     const uint64_t *reading[8];
@@ -77,7 +78,7 @@ int main(void)
         return 77;
     stepped.passes_calls = 1; /* clock_gettime() */
     stepped.is_due = is_new;
-    /* Until several probes in a row have run no new instruction. */
+    /* Repeats until several probes in a row have run no new instruction. */
     for (; quiet < 5 && round < ROUNDS_MAX; round++) {
         const uint64_t *first = (const uint64_t *)probity_thread_self->cursor;
         work();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * messages.c: records hits as its standard input requests. Each line is "ROLE ID COUNT", with ROLE
- * begin, end, send, receive, get:send or get:receive, and is answered by a line.
+ * messages.c: makes the hits that its standard input requests. Each line is "ROLE ID COUNT", with
+ * ROLE begin, end, send, receive, get:send or get:receive; for each, it prints a line.
  */
 #include <inttypes.h>
 #include <stdint.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * moving_internal.c: a hit is relocated to words other than those reserved for it, because the CPU
- * clock was read, while the thread state marks an older hit as being relocated, too. That mark
+ * moving_internal.c: because the CPU clock was read, a hit is relocated to other words than those
+ * reserved for it, while the thread state also marks an older hit as being relocated. That mark
  * either was left long ago by a jump out of a signal handler and must be cleared, or belongs to a
- * hit in progress and must stay. Prints for both cases whether a relocation is reported afterwards.
- * Exit status 77: not supported here.
+ * hit in progress and must stay. Prints for both cases whether the mark is set afterwards. Exit
+ * status 77: not supported here.
  */
 #include "programs/hits.h"
 #include "runtime/session.h"
 #include "runtime/thread.h"
 
 #if PROBITY_HAS_FAST_PATH
-/* Whether, after a hit that is itself relocated, a relocation is reported. */
+/* Returns whether the mark is set after a hit that is itself relocated. */
 static unsigned move_behind(struct probity_thread_state *slot, uint64_t since)
 {
     uint64_t begin = probity_ticks();

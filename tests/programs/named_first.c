@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * named_first.c: the first thread or process to reach a named site cannot record. The name must
- * still be in the trace once another one records there.
+ * still be in the trace once another thread or process records there.
  *
  *     named_first vfork        a child of vfork, from a thread that has recorded nothing
  *     named_first announced    an unannounced thread, when only announced ones record

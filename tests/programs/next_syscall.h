@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * next_syscall.h: for what replaces syscall(): its arguments, and libc's function.
+ * next_syscall.h: for replacements of syscall(): its arguments, and libc's function.
  */
 #ifndef TESTS_PROGRAMS_NEXT_SYSCALL_H
 #define TESTS_PROGRAMS_NEXT_SYSCALL_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * on_command.c: does what each line of its input requests, in a thread named "worker", and prints
- * the line when it is done. It does nothing in between.
+ * on_command.c: executes each line of its input, in a thread named "worker", and prints the line
+ * when it is done. It does nothing in between.
  *
  *     hit N     passes probe 1 N times
  *     name N    passes the named site "tick" N times
  *     call N    calls step() N times
  *     work N    calls busy() N times, each of which lasts some ten microseconds of CPU time
- *     fork N    forks N times a child that calls slow(), which takes 100 ms
+ *     fork N    forks N children, each of which calls slow(), which takes 100 ms
  *     child N   forks a child that passes "tick" and calls step() N times, and forks one that does
  *               the same
  */

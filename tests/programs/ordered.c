@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * ordered.c TRACE: calls a function of 100 multiplications, each of which depends on the previous
- * product, with a plain scope and with an ordered one. How long the function takes without a scope
- * is the difference between 200 and 100 multiplications, timed by serialized clock readings, whose
- * cost cancels out. Calls alternate in short windows, so that all see the same clock rate.
+ * product, with a plain scope and with an ordered one. The function's time without a scope is the
+ * difference between 200 and 100 multiplications, timed by serialized clock readings, whose cost
+ * cancels out. The kinds of calls alternate in short windows, so that the clock rate is the same
+ * for all.
  *
  * Prints "from" and a time for `probity report --since`, the number of calls of each function, the
  * true time of a call in ns and its spread in the middle half of the windows (it varies if the
- * processor changes its speed), and how many ns per call went to interrupts, other threads or the
- * hypervisor: those of windows that took at least one and a half times the median.
- * Then the minimum time of a hit over all windows, in ns.
+ * processor changes its speed), and how many ns per call were lost to interrupts, other threads or
+ * the hypervisor: in windows that took at least one and a half times the median. Then the minimum
+ * time of a hit over all windows, in ns.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

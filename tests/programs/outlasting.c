@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * outlasting.c: a call that wakes a thread and outlasts what that thread does. In serve(), a thread
- * reads the first byte that the writer writes to a pipe; the rest does not fit in the pipe, so the
- * writer is in write() until serve() has ended and the thread reads on. Record its .shared variant
- * with --calls io.
+ * outlasting.c: a call that wakes a thread and takes longer than that thread's work. In serve(), a
+ * thread reads the first byte that the writer writes to a pipe; the other bytes do not fit in the
+ * pipe, so the writer stays in write() until serve() has ended and the thread reads on. Record its
+ * .shared variant with --calls io.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -22,8 +22,8 @@ static int ends[2];
 static char bytes[1 << 16];
 static int capacity;
 
-/* Long enough for the reader to be blocked in read(), which is what is shown: the order of events
- * does not depend on it. */
+/* Long enough for the reader to block in read(), as the test shows: the order of events does not
+ * depend on it. */
 static void pause_briefly(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
@@ -71,7 +71,7 @@ int main(void)
     for (int i = 0; i < TIMES; i++) {
         if (serve() != 1)
             return 1;
-        /* Off the CPU long enough for write() to be a wait. */
+        /* Off the CPU for long enough that write() is a wait. */
         pause_briefly();
         if (!read_rest(2 * (size_t)capacity - 1))
             return 1;

@@ -2,12 +2,12 @@
  *
  * own_log.cc: prints a log of itself while it runs (PROBITY_LOG).
  *
- *     own_log run COUNT     two threads, each COUNT times three scopes with values and a message
+ *     own_log run COUNT     in two threads, COUNT times three scopes with values and a message
  *     own_log slow COUNT    same as above with 10 ms between rounds, until its log has grown,
  *                           when it prints "seen"; at most 40 times
  *     own_log levels COUNT  scopes of each level under each level
  *     own_log fork COUNT    a child that logs, too
- *     own_log start COUNT   an explicit start with the log among its options
+ *     own_log start COUNT   an explicit start, with the log as an option
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * percentiles.c: usual stretches of some 20 µs for a second, and then planted ones, each after so
- * many usual ones that p99.9 is one of these, until FILE exists. Planted ones last 200 ms, or twice
- * as long as the longest usual one, which a busy machine may have interrupted.
+ * percentiles.c: stretches of some 20 µs for a second, and then, until FILE exists, slow ones, each
+ * after enough usual ones that p99.9 is that of the usual ones. Slow ones last 200 ms, or twice as
+ * long as the longest usual one, which may have been interrupted on a busy machine.
  *
  *     percentiles KIND FILE
  *
- * KIND is what begins and ends a stretch: block (probes 4 and 9), named (sites "begin" and "end"),
- * typed (probe 4, with an id, and site "end", with an id), wait (of lock "door") or request
+ * KIND determines what begins and ends a stretch: block (probes 4 and 9), named (sites "begin" and
+ * "end"), typed (probe 4, with an id, and site "end", with an id), wait (of lock "door") or request
  * (named "job"). Prints the longest usual stretch in ns.
  */
 #include "probity_typed.h"

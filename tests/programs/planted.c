@@ -2,10 +2,10 @@
  *
  * planted.c WAITS: waits with known causes: mutexes, read-write locks, semaphores and conditions,
  * each held (or notified) by a known thread in a known function for 1 us to 20 ms, and recorded
- * with the roles of doc/calls.md. Each wait has a separate object. Prints a line for each: kind,
- * its address, thread id of the waiter, of the holder, and the holder's function. With
- * PLANTED_BY_CALLS defined, it records its functions only, and leaves locks to --calls: the holder
- * then counts the time from when the lock itself shows that a thread waits for it (glibc 2.36).
+ * with the roles of doc/calls.md. Each wait has a separate object. For each, prints its kind and
+ * address, the thread ids of waiter and holder, and the holder's function. With PLANTED_BY_CALLS
+ * defined, only its functions are recorded here, and locks by --calls: the holder then counts the
+ * time from when the lock itself shows a waiting thread (glibc 2.36).
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -64,7 +64,7 @@ static void until(atomic_int *flag)
 }
 
 #ifdef PLANTED_BY_CALLS
-/* Whether a thread has found the lock taken, and waits. */
+/* Returns whether a thread has found the lock taken, and waits. */
 static int is_contended(struct item *item)
 {
     const unsigned *semaphore = (const unsigned *)(const void *)&item->lock.semaphore;
@@ -115,7 +115,7 @@ static void hold(struct item *item)
         pthread_mutex_lock(&item->lock.mutex);
         HIT("mutex:hold", PROBITY_ROLE_LOCK_HOLD, 0, 0, &item->lock);
         break;
-    case READ: /* is what the waiter wants */
+    case READ: /* the waiter needs it for reading */
         pthread_rwlock_wrlock(&item->lock.rwlock);
         HIT("rwlock-write:hold", PROBITY_ROLE_LOCK_HOLD, 0, 0, &item->lock);
         break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin_clock.c: for LD_PRELOAD: a library that replaces clock_gettime(), as libfaketime does. Its
- * clocks are a day slow, and cannot be read once its destructor has run.
+ * plugin_clock.c: for LD_PRELOAD: replaces clock_gettime(), as libfaketime does. Its clocks are a
+ * day slow, and cannot be read once its destructor has run.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>

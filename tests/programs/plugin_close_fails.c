@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin_close_fails.c: for LD_PRELOAD: close() of a regular file that may be written reports an
- * input/output error, as file systems do that write only then.
+ * plugin_close_fails.c: for LD_PRELOAD: close() of a regular file open for writing fails with an
+ * input/output error, as on file systems that write only on close.
  */
 #include <errno.h>
 #include <fcntl.h>

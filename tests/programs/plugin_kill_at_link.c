@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin_kill_at_link.c: for LD_PRELOAD: kills the program just before it gives its spool a name.
+ * plugin_kill_at_link.c: for LD_PRELOAD: kills the program just before it links its spool to a
+ * name.
  */
 #include <signal.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin_stop_at.c: for LD_PRELOAD: stops the process (SIGSTOP) before its STOP_AT-th call of
- * connect(), send() and recv() together. At its end, it writes the number of these calls to the
- * file STOP_COUNT, if that is set.
+ * plugin_stop_at.c: for LD_PRELOAD: stops the process (SIGSTOP) before the STOP_AT-th of its calls
+ * of connect(), send() and recv(). On exit, writes the number of these calls to the file
+ * STOP_COUNT, if set.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

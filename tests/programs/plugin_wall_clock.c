@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * plugin_wall_clock.c: for LD_PRELOAD: shifts one program's wall clock by replacing the two
- * functions of libc that read it. The file named by WALL_CLOCK has the shift in seconds.
+ * functions of libc that read it. The shift in seconds is in the file named by WALL_CLOCK.
  */
 #include <fcntl.h>
 #include <stdint.h>

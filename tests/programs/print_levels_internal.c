@@ -2,10 +2,10 @@
  *
  * print_levels_internal.c: prints the level events of a trace, one per line: functions, parameters,
  * origin, "writer" if the writer thread recorded it, and how many of the program's hits preceded
- * it. With a second argument, counts the hits whose id is not the level of functions that the
- * thread may see, and prints their number at the end. The time of an event is earlier than its
- * change, so a thread may see the level before the event for as long as the writer is preempted
- * between the two; but once it has seen the new level, no other, and not before the event.
+ * it. With a second argument, counts the hits whose id is not a level of functions that the thread
+ * may see, and prints their number at the end. An event is earlier than its change, so a thread may
+ * see the old level after the event, while the writer is preempted between the two; but it may not
+ * see the new level before the event, nor another level after it has seen the new one.
  *
  *     print_levels_internal TRACE [x]
  */

@@ -119,7 +119,7 @@ static __attribute__((noinline)) void jump_from(uint32_t depth)
         jump_from(depth - 1);
 }
 
-/* Scopes left by a jump count once their caller ends. */
+/* Scopes left by a jump are counted once their caller ends. */
 static __attribute__((noinline)) void catcher(uint32_t depth)
 {
     FN_FUNC(FN_VOID, FN_1);
@@ -151,7 +151,7 @@ static void *ending_thread(void *unused)
     return unused;
 }
 
-/* Exits without destructors, so only the kernel shows that the thread has gone. */
+/* Exits without destructors, so only the kernel shows that the thread has ended. */
 static void *vanishing_thread(void *unused)
 {
     leaf();
@@ -293,7 +293,7 @@ static __attribute__((noinline)) void forking(void)
     profile_need(child >= 0 && (child == 0 || waitpid(child, &status, 0) == child), "fork");
 }
 
-/* The counts are sums over all traces; the child's scope of forking() began in its parent. */
+/* The counts are sums over all traces; the child's scope of forking() began in the parent. */
 static void forks(void)
 {
     pid_t self = getpid();
@@ -325,7 +325,7 @@ static void restarts(void)
     printf("leaf 2\n");
 }
 
-/* A flush writes a profile, which a later one replaces. */
+/* A flush writes a profile, which a later flush replaces. */
 static void threads(uint32_t count)
 {
     run_threads(count, mix_thread);
@@ -341,7 +341,7 @@ static void *victim_thread(void *number)
     return NULL;
 }
 
-/* Live: the calls printed have returned, and more are to come. */
+/* Live: the printed calls have returned, and more will follow. */
 static void live(void)
 {
     run_threads(2, mix_thread);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.h: shared by the programs that test profile mode: a page that outlives a killed program,
- * in which each thread counts its calls that have returned.
+ * profile.h: a page, shared by the programs that test profile mode, that outlives a killed program;
+ * each thread counts its returned calls in it.
  */
 #ifndef PROBITY_TESTS_PROGRAMS_PROFILE_H
 #define PROBITY_TESTS_PROGRAMS_PROFILE_H
@@ -13,7 +13,7 @@
 enum { PROFILE_THREADS = 8, PROFILE_LEAF = 0, PROFILE_MIDDLE = 1, PROFILE_RECURSIVE = 2,
        PROFILE_FUNCTIONS = 3 };
 
-/* Calls that have returned. No two threads share a cache line. */
+/* Numbers of returned calls. No two threads share a cache line. */
 struct profile_truth {
     uint64_t calls[PROFILE_THREADS][8];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_kill.c: kills profile.c at a random moment, round after round. The report must have all
- * calls that threads had counted as returned, and at most one more per function and thread.
+ * profile_kill.c: kills profile.c at a random moment, round after round. The report must contain
+ * all calls that threads had counted as returned, and at most one more per function and thread.
  *
  *     profile_kill TOOL VICTIM ROUNDS SEED    in an empty working directory
  */
@@ -37,7 +37,7 @@ static void start_and_kill(const char *victim, uint32_t threads)
     profile_need(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "the victim is dead");
 }
 
-/* Compares a function's calls with those in the report by thread. */
+/* Compares the count of a function's calls with those in the report by thread. */
 static void compare(const char *name, uint32_t function, uint64_t got, uint32_t threads)
 {
     uint64_t least = 0;
@@ -53,7 +53,7 @@ static void compare(const char *name, uint32_t function, uint64_t got, uint32_t 
     found += got;
 }
 
-/* How many of the calls on a report line are no longer in progress. */
+/* Returns how many of the calls on a report line have returned. */
 static uint64_t ended(const char *calls)
 {
     const char *open = strstr(calls, "\"calls_open\": ");

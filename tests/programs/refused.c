@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * refused.c: programs in which calls of the library fail. Each checks for itself that errno, signal
- * mask, descriptors and output are as they would be without recording. Its own system calls are
- * marked, to distinguish them from the library's (tool/fault_inject.h).
+ * refused.c: programs in which calls of the library fail. Each checks that its errno, signal mask,
+ * descriptors and output are as they would be without recording. It marks its own system calls, to
+ * distinguish them from the library's (tool/fault_inject.h).
  *
  *     refused WAY [HITS]
  *         prints what must be recorded: "PID STREAM HITS" or "FUNCTION CALLS"; exit status 5, or
@@ -98,7 +98,7 @@ static void hits(void)
     run_threads(hit_beside, THREADS);
 }
 
-/* More threads than a small spool's first segment has chunks. */
+/* Starts more threads than a small spool's first segment has chunks. */
 static void many(void)
 {
     run_threads(hit_beside, 20);
@@ -113,7 +113,7 @@ static void *hit_and_stay(void *argument)
     return NULL;
 }
 
-/* Same as above, but no thread exits before all have hit, so each keeps its chunk. */
+/* Same as above, but no thread exits before all have made hits, so each keeps its chunk. */
 static void held(void)
 {
     pthread_barrier_init(&all_have_hit, NULL, 20);
@@ -145,7 +145,7 @@ static void scopes(void)
     say("branch %llu\nleaf %llu\n", (unsigned long long)number, (unsigned long long)number * 3);
 }
 
-/* Requests that pass through a queue, with typed probes. */
+/* Passes requests through a queue, with typed probes. */
 static void typed(void)
 {
     for (uint64_t i = 0; i < number; i++) {
@@ -166,7 +166,7 @@ static void mixed(void)
     typed();
 }
 
-/* Recordings started and stopped by the program. If a start fails, nothing is recorded. */
+/* The program starts and stops recordings. If a start fails, nothing is recorded. */
 static void control(void)
 {
     uint64_t recorded = 0, at = 0;
@@ -197,7 +197,7 @@ static void ring(void)
     expect(0, number);
 }
 
-/* A child has its own trace, and ends by exit() or _exit(). */
+/* Forks a child, which has its own trace and ends by exit() or _exit(). */
 static void child(void)
 {
     int status = 0;
@@ -219,8 +219,8 @@ static void child(void)
     say("%ld 1 %llu\n", (long)made, (unsigned long long)number);
 }
 
-/* Each step starts after a byte on stdin, and a line reports its end. In between, the test does
- * something to the program's files. The first step comes before any hit. */
+/* Each step starts when a byte is read from stdin, and a line reports its end. In between, the test
+ * changes the program's files. The first step precedes any hit. */
 static void steps(void)
 {
     uint64_t at = 0;
@@ -240,12 +240,12 @@ static void steps(void)
     expect(0, at);
 }
 
-/* Newer architectures have no call without a directory. */
+/* Newer architectures have no such call without a directory argument. */
 #ifndef SYS_unlink
 #define SYS_unlink SYS_unlinkat
 #endif
 
-/* Under a filter that kills the program for any call not listed in probity(3). */
+/* Runs under a filter that kills the program for any call not listed in probity(3). */
 static void filter(void)
 {
     static const int allowed[] = {
@@ -283,7 +283,7 @@ static void look_around(void)
     need(sigprocmask(SIG_BLOCK, NULL, &held) == 0, "sigprocmask");
     for (int i = 1; i < NSIG; i++)
         need(sigismember(&held, i) != 1, "a signal is blocked");
-    /* From fault_inject, it inherits just the standard three. */
+    /* It inherits only the three standard descriptors from fault_inject. */
     for (int i = STDERR_FILENO + 1; i < DESCRIPTORS && getenv("REFUSED") != NULL; i++)
         need(fcntl(i, F_GETFD) < 0, "a descriptor is open");
     need(write(STDOUT_FILENO, output, output_bytes) == (ssize_t)output_bytes, "output");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * refusing_internal.c: in mode drop, an inline event of a thread is interrupted after each of its
- * instructions in turn. The handler uses up the chunk and gets no other. Once the chunk belongs to
+ * instructions in turn. The handler fills the chunk and gets no other. Once the chunk belongs to
  * another thread, the interrupted event must not store into it.
  *
  *     refusing_internal

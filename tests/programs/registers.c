@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * registers.c: scopes are entered and left by calls that the compiler does not see. Functions that
- * keep values in all registers, and in the red zone below the stack, compute the same with a scope
- * and without one: at first calls, when chunks change, and while a signal handler runs scopes too.
+ * keep values in all registers, and in the red zone below the stack, must compute the same with and
+ * without a scope: in first calls, when chunks change, and while a signal handler runs scopes, too.
  * Prints how many calls were compared, or that one was wrong.
  */
 #define FN_INSTRUMENT
@@ -15,7 +15,7 @@
 
 enum { ROUNDS = 20000, WORDS = 12 };
 
-/* The variables are in use before the scope begins, while it is open and after it. */
+/* Keeps the variables in use before the scope begins, while it is open and after it. */
 #define BODY(scope)                                                                                \
     {                                                                                              \
         double w = p * q, x = q + r, y = r - s, z = s * 3 + p;                                     \
@@ -37,7 +37,7 @@ BODY(;)
 __attribute__((noinline)) static double scoped(PARAMETERS)
 BODY(FN_FUNC(double, FN_1))
 
-/* Values of all kinds of registers, and what is returned. */
+/* Values of all kinds of registers, and the return value. */
 __attribute__((noinline)) static double with_values(PARAMETERS)
 BODY(double result = p + 1;
      FN_FUNC_PARAMS(double, result, FN_1, 8, a, f, p, s, (char)b, (short)c, (float)q, d > e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * registers_avx512.c: a function compiled for AVX-512 in a file that is not keeps values in
- * registers that, as far as the compiler knows, no scope changes. Prints how many calls were
- * compared, or that one was wrong; or that the CPU has no AVX-512.
+ * registers_avx512.c: a function compiled for AVX-512, in a file that is not, keeps values in
+ * registers that the compiler assumes no scope changes. Prints how many calls were compared, or
+ * that one was wrong, or that the CPU has no AVX-512.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -18,7 +18,7 @@ enum { ROUNDS = 4000 };
 
 static jmp_buf back;
 
-/* More vectors than the registers that scopes are known to change, and masks. */
+/* More vectors than the registers that the compiler knows scopes to change, and masks. */
 #define EACH_VECTOR(x)                                                                             \
     x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15) x(16)    \
     x(17) x(18) x(19) x(20) x(21) x(22) x(23)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * resource_usage.h: a process's resources as counted by the kernel, so that a test notices anything
- * that grows with each thread, library or child that comes and goes.
+ * resource_usage.h: counts a process's resources as the kernel does, so that a test detects any
+ * that grow with each thread, library or child that starts and ends.
  */
 #ifndef PROBITY_TESTS_RESOURCE_USAGE_H
 #define PROBITY_TESTS_RESOURCE_USAGE_H
@@ -39,7 +39,7 @@ static inline struct resource_usage resource_usage_now(void)
         now.maps += strchr(line, '\n') != NULL;
     while (status != NULL && fgets(line, sizeof line, status) != NULL) {
         sscanf(line, "VmSize: %ld", &now.size_kib);
-        /* Not the spool: how much of it is touched depends on when the writing thread runs. */
+        /* Without the spool: how much of it is touched depends on when the writer thread runs. */
         sscanf(line, "RssAnon: %ld", &now.anonymous_kib);
     }
     if (maps != NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * restarted.c: in the second recording of a process, the first thread that records is held while it
- * registers, as if it had been preempted there, until another thread has recorded. It is held in
- * pthread_setspecific(), which the library calls there.
+ * restarted.c: in the second recording of a process, holds the first thread that records while it
+ * registers, as if it were preempted there, until another thread has recorded. It is held in
+ * pthread_setspecific(), which the library calls to register it.
  *
  *     restarted macros     scopes, messages and a named site, which the first recording declared
  *     restarted profile    the same, for profile mode
@@ -26,7 +26,7 @@ static int turn;
 static __thread int is_to_be_held;
 static void (*work)(int number);
 
-/* Does not use any function that libprobity-calls records. */
+/* Uses no function that libprobity-calls records. */
 static void await(enum turn wanted)
 {
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) < (int)wanted)
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     start("first");
     work(0);
     probity_stop();
-    /* Before the recording, of which this must not be the first record. */
+    /* Runs before the recording, of which this must not be the first record. */
     hits_need(pthread_create(&thread[1], NULL, beside, NULL) == 0, "thread");
     hits_need(pthread_create(&thread[0], NULL, held, NULL) == 0, "thread");
     pthread_join(thread[1], NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * returned.cc: returned variables whose address needs a call, volatile ones, arrays, and functions
- * left by exceptions in several threads; the first thread has already declared the functions.
+ * returned.cc: returns variables whose address takes a call, volatile ones and arrays; functions
+ * are left by exceptions in several threads, after the first thread has declared the functions.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -53,8 +53,8 @@ NOINLINE int of_volatile(int value)
     return result;
 }
 
-/* Both arrays are recorded by their addresses: next to a string, which takes another path, and as
- * the return value. */
+/* Both arrays are recorded as addresses: next to a string, which takes a different path, and as the
+ * return value. */
 NOINLINE const short *of_arrays(int value)
 {
     static const short table[] = {0x1234}, other[] = {0x1234};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shared_memory.h: memory, without a name in any directory, that a test program shares with the
- * programs that it runs, and that outlives them when they are killed.
+ * shared_memory.h: unnamed memory that a test program shares with the programs that it runs, and
+ * that outlives them when they are killed.
  */
 #ifndef PROBITY_TESTS_SHARED_MEMORY_H
 #define PROBITY_TESTS_SHARED_MEMORY_H
@@ -14,8 +14,8 @@
 
 #define SHARED_MEMORY_VARIABLE "TEST_SHARED_MEMORY"
 
-/* Zero at first. Programs that the caller runs, directly or not, get the same memory, because the
- * environment has the number of its descriptor. NULL: not available. */
+/* Returns zeroed memory, or NULL if there is none. Programs that the caller runs, directly or not,
+ * get the same memory: the number of its descriptor is in the environment. */
 static inline void *shared_memory(size_t bytes)
 {
     const char *inherited = getenv(SHARED_MEMORY_VARIABLE);

@@ -5,8 +5,8 @@
  *
  *     signals HOW [MILLISECONDS [THREADS]]
  *
- * However short the time, and however loaded the machine, each thread records a little of
- * everything.
+ * However short the time and however loaded the machine, each thread records at least a few hits of
+ * each kind.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static int is_time_over(void)
     return now_ns() >= stop_at_ns;
 }
 
-/* Handlers change their counts at the same time. */
+/* Handlers change their counts concurrently. */
 static uint64_t so_far(const uint64_t *counter)
 {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
@@ -129,7 +129,7 @@ static void *record(void *argument)
     return NULL;
 }
 
-/* Probes until a handler jumps out of whatever it interrupted, which may be the record path. */
+/* Probes until a handler jumps out of the code that it interrupted, possibly the record path. */
 static void *record_and_jump(void *argument)
 {
     struct worker *mine = &workers[self = (uint32_t)(uintptr_t)argument];
@@ -144,7 +144,7 @@ static void *record_and_jump(void *argument)
         }
     }
     block_all();
-    /* The last jump may have been before its hit was counted. */
+    /* The last jump may have come before its hit was counted. */
     PROBITY_PROBE(hits_id(self, mine->hits));
     mine->hits++;
     return NULL;
@@ -165,7 +165,7 @@ static void run_threads(void *(*run)(void *), uint32_t threads)
     }
 }
 
-/* The very first probe is in a handler, called by a process timer, in any thread. */
+/* Makes the very first probe in a handler, called by a process timer, in any thread. */
 static void first_in_handler(void)
 {
     struct itimerval every = {{0, 200}, {0, 200}};

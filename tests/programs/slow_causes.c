@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * slow_causes.c EACH: calls of handle(), of which EACH are made slow, by 2 to 15 ms, by each of the
- * causes below; the rest take some 20 us. Prints a line for each slow one: its cause, and
- * CLOCK_REALTIME in ns before and after it. Waits for locks, conditions and I/O are recorded only
- * with `probity record --calls`.
+ * slow_causes.c EACH: calls handle(), mostly for some 20 us. Each of the causes below makes EACH
+ * calls slow, by 2 to 15 ms. Prints a line for each slow call: its cause, and CLOCK_REALTIME in ns
+ * before and after it. Waits for locks, conditions and I/O are recorded only with `probity record
+ * --calls`.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -35,7 +35,7 @@ static const char *const names[CAUSES] = {"lock", "condition", "io", "sleep", "d
 /* Shared with the child processes. */
 struct shared {
     atomic_int is_busy;      /* the neighbors use the CPU */
-    atomic_uint pause_ns;    /* the reader of the pipe pauses that long */
+    atomic_uint pause_ns;    /* the reader of the pipe pauses for that long */
 };
 
 static struct shared *shared;
@@ -43,8 +43,8 @@ static pthread_mutex_t cache = PTHREAD_MUTEX_INITIALIZER, answer = PTHREAD_MUTEX
 static pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
 static int is_answered;
 static atomic_int asked = NONE, is_held;
-/* Set when the slow call has come that far. A delay begins only then: if it began earlier, it could
- * be over before a thread that lost the CPU arrives. */
+/* Set when the slow call has reached the delay, which begins only then: if it began earlier, it
+ * could be over before a thread that lost the CPU arrives. */
 static atomic_int is_at_cache, is_at_answer;
 static atomic_uint asked_ns;
 static int pipe_ends[2];
@@ -59,7 +59,7 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Not recorded in any way. */
+/* Not recorded. */
 static void pause_quietly(unsigned ns)
 {
     struct timespec time = {.tv_nsec = (long)ns};
@@ -112,7 +112,7 @@ static NOINLINE void save(size_t count, unsigned pause_ns)
     }
 }
 
-/* Others use the CPU that this thread needs. */
+/* Other processes use the CPU that this thread needs. */
 static NOINLINE void compete(unsigned ns)
 {
     FN_FUNC(FN_VOID, FN_1);

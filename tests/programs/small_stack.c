@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * small_stack.c: scopes with values in a signal handler on an alternate stack of 8 KiB (AArch64,
- * whose signal frame is larger: 10 KiB), below which nothing is mapped. Exits with 0 if all fit.
+ * whose signal frame is larger: 10 KiB), below which nothing is mapped. Exits with 0 if they
+ * fit.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * stalls.c: threads that call functions without pause, and slow calls planted among these calls.
+ * stalls.c: threads that call functions without pause, with slow calls in between.
  *
  *     stalls THREADS PLANTED KIND [MS]
  *
  * KIND: sleep; growing, each 40 ms longer than the one before; lock (another thread holds it); spin
  * (of CPU time); snapshot (requested by the program); signal (USR2); none; dumping: snapshots
- * without pause, until it is killed. Each call of step() hits a probe with the thread's count; a
- * planted call is between probes 7864324 and 7864329.
+ * without pause, until it is killed. Each call of step() hits a probe with the thread's count; each
+ * slow call is between probes 7864324 and 7864329.
  *
  * Prints "planted N"; "slow A B": by its own clock, A calls of handle_request() certainly took
- * longer than half of MS, and B may have; "blocks A B": the same of the spans between these probes,
- * since a call may also lose its CPU before or after them; and for each snapshot "at A B ...": each
- * thread's count before. For signal: whether its handler ran on the alternate stack.
+ * longer than half of MS, and B may have; "blocks A B": the same for the spans between these
+ * probes, since a call may also lose its CPU before or after them; and for each snapshot "at A B
+ * ...": each thread's count before it. For signal: whether its handler ran on the alternate
+ * stack.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -31,7 +32,7 @@
 
 enum {
     THREADS_MAX = 15,
-    APART = 1 << 19, /* distance between the ids of one thread and the next */
+    APART = 1 << 19, /* distance between the first ids of two threads */
     BLOCK_BEGINS = THREADS_MAX * APART + 4,
     BLOCK_ENDS = THREADS_MAX * APART + 9
 };
@@ -79,7 +80,7 @@ static __attribute__((noinline)) void step(struct thread *self)
     __atomic_store_n(&self->count, self->count + 1, __ATOMIC_RELEASE);
 }
 
-/* Begins to count the time once the other thread is about to wait, however late that is. */
+/* Starts counting the time once the other thread is about to wait, however late that is. */
 static void *hold(void *unused)
 {
     pthread_mutex_lock(&lock);
@@ -172,7 +173,7 @@ static __attribute__((noinline)) void pass_block(int planted)
     maybe_slow_blocks += now_ns() - before > limit_ns();
 }
 
-/* Sets *ret_ns to less than its duration. */
+/* Sets *ret_ns to a lower bound of its duration. */
 static __attribute__((noinline)) void handle_request(int planted, uint64_t *ret_ns)
 {
     FN_FUNC(void, FN_1);

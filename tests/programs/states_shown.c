@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * states_shown.c ROUNDS [INNER]: thread states with known causes, for the page. In each round, of
- * 8 ms or more, the keeper fills the table for 3 ms while it has its lock; the server waits for the
+ * states_shown.c ROUNDS [INNER]: thread states with known causes, for the page. In each round of 8
+ * ms or more, the keeper fills the table for 3 ms while it holds the lock; the server waits for the
  * lock in take(), then for a byte from the keeper in fetch(), then sleeps in nap(), and computes,
  * with INNER calls of step(). Without probes for locks and I/O: record its .shared variant with
  * --calls locks,io,sleep.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * steady.c: for each number on a line of standard input, does that many rounds of calls, probes and
- * requests, and prints the total number of rounds. "kill": dies of SIGKILL; "end": ends.
+ * requests, and prints the total number of rounds. "kill": kills itself (SIGKILL); "end": ends.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * stepped.h: uses the processor's trap flag to run code after any given instruction of other code,
- * which makes races between two parties deterministic. x86-64 only; elsewhere STEPPED is 0, as it
- * is with the thread sanitizer, which delays signals.
+ * which makes races between two parties deterministic. x86-64 only; elsewhere, and with the thread
+ * sanitizer, which delays signals, STEPPED is 0.
  */
 #ifndef PROBITY_TESTS_STEPPED_H
 #define PROBITY_TESTS_STEPPED_H
@@ -33,8 +33,8 @@ static struct {
     void (*run)(void);
 } stepped;
 
-/* A system call might block the signal that reports steps, so does not step over one unless that is
- * known to be safe. */
+/* A system call might block the signal that reports steps, so this does not step over one unless it
+ * is known to be safe. */
 static void stepped_trap(int signal, siginfo_t *info, void *context)
 {
     static const unsigned char system_call[] = {0x0f, 0x05};
@@ -69,7 +69,7 @@ static inline void stepped_begin(long steps, void (*run)(void))
     __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" : : : "cc", "memory");
 }
 
-/* Whether run() was called, which requires that the code had enough instructions. */
+/* Returns whether run() was called, which requires that the code had enough instructions. */
 static inline int stepped_end(void)
 {
     __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "cc", "memory");

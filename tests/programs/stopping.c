@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stopping.c: stops recording at the hardest moments. Hits made before must be in the trace.
+ * stopping.c: stops recording at the most difficult moments. Hits made before must be in the trace.
  *     stopping ending   threads exit while another one stops: 16 threads, 50 hits each
  *     stopping hole     a word reserved and never stored, as after a jump out of a handler,
  *                       then 1,000 hits and a normal exit

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * storm.c: all threads probe and fork at random moments, three generations deep, while other
- * threads change chunks and the writer threads drain. Children are created, and end, in every
- * possible way. LEDGER has the numbers of recorded hits, which are printed once all processes have
- * ended.
+ * threads change chunks and the writer threads drain. Children are created and end in every
+ * possible way. The file LEDGER contains the numbers of recorded hits, which are printed once all
+ * processes have ended.
  *
  *     storm LEDGER SEED ROUNDS [THREADS]
  */
@@ -79,7 +79,7 @@ static pid_t clone_by_struct(void)
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
-/* A child of a raw clone may do no more than a signal handler may (no pthread_create(), so it fills
+/* A child of a raw clone may only do what a signal handler may do (no pthread_create(), so it fills
  * no chunk). */
 static void live_raw(uint64_t *random)
 {
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
     hits_need(threads <= THREADS_MAX && atexit(probe_at_exit) == 0 && pipe(done) == 0, "start");
     work_together(hits_argument(argc, argv, 2, 1) * 0x9e3779b97f4a7c15 | 1, 0,
                   (uint32_t)hits_argument(argc, argv, 3, 10), threads);
-    /* The other end of the pipe is held by all processes that are left. */
+    /* The other end of the pipe is open in all remaining processes. */
     close(done[1]);
     hits_need(read(done[0], &byte, 1) == 0, "read");
     expected_counts_make(expected_counts_row(counts, FORK_STREAM), 1);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * talking.c THREADS ROUNDS: threads that wait for pipes, files, sleep, a lock and each other. The
- * file "kept" is open from beginning to end, others only for a moment. In each round, a thread
- * takes a turn, in which it hands a byte to the next one, and holds a lock while it writes to the
- * file.
- * The first thread flushes now and then, so that the trace has many places to start at.
+ * file "kept" is open from beginning to end, others only for a moment. In each round, each thread
+ * passes a byte to the next one, and holds a lock while it writes to the file. The first thread
+ * flushes now and then, so that reading can start at many places in the trace.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -96,7 +95,7 @@ int main(int argc, char **argv)
     require(kept >= 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
     for (int i = 0; i < threads; i++)
         require(pipe(pipes[i]) == 0);
-    /* Half of the threads run at a time. */
+    /* Half of the threads run at the same time. */
     for (int i = 0; i < threads; i += 2)
         require(write(pipes[i][1], "x", 1) == 1);
     for (intptr_t i = 0; i < threads; i++)

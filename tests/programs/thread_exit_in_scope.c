@@ -33,7 +33,7 @@ static __attribute__((noinline)) void deeper(int depth)
     __asm__ volatile("");
 }
 
-/* Enters one more scope when the thread's own scopes have been closed or left open. */
+/* Enters one more scope after the thread's own scopes were closed or left open. */
 static void destroy(void *unused)
 {
     (void)unused;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * thread_states.c: threads that run, sleep, wait for each other and compete for a CPU. Each prints
- * its id and, in ns: the time between its first and last probe, what /proc says that it ran and
- * waited for a CPU, and by how much at most the time between the probes exceeds these. Usage:
- * thread_states THREADS ROUNDS [kill]. With "kill", the program ends by SIGKILL.
+ * its id and, in ns: the time between its first and last probe, the times that it ran and waited
+ * for a CPU according to /proc, and by how much at most the time between the probes exceeds their
+ * sum. Usage: thread_states THREADS ROUNDS [kill]. With "kill", the program ends by SIGKILL.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,8 +31,8 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Time on a CPU and waiting for one; reading the CPU clock brings them up to date. Returns 0 if
- * /proc does not have it. */
+/* Reads the time on a CPU and waiting for one; reading the CPU clock brings them up to date.
+ * Returns 0 if they are not in /proc. */
 static int read_schedstat(uint64_t times[2])
 {
     char text[128] = "";
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     if (count < 1 || count > 64)
         return 2;
     rounds = strtol(argv[2], NULL, 10);
-    /* On one CPU they have to wait for it. */
+    /* On one CPU, threads have to wait for it. */
     CPU_ZERO(&one);
     if (sched_getaffinity(0, sizeof one, &one) == 0) {
         int cpu = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: threads that come and go: thousands in sequence, thousands at once, and by every way
- * out.
+ * threads.c: threads that start and end: thousands in sequence, thousands at once, and in every way
+ * a thread can end.
  *
  *     threads HOW [THREADS [HITS]]
  */
@@ -79,8 +79,8 @@ static void one_by_one(void)
     resource_usage_print(&start);
 }
 
-/* Short-lived threads, next to two that record all the time while thread states and chunks change
- * hands. */
+/* Runs short-lived threads next to two that record all the time, while thread states and chunks are
+ * reused. */
 static void *record_long(void *argument)
 {
     uint32_t stream = (uint32_t)(uintptr_t)argument;

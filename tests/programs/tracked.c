@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * tracked.c ROUNDS: passes ROUNDS requests from one thread to another, through a queue of at most
- * 8, with a lock that both take: many spans in the tracks of a page.
+ * 8, with a lock that both take. A page on it has many spans in its tracks.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -2,8 +2,8 @@
  *
  * One request that passes through a queue, and a lock that one thread holds while the other waits,
  * always in the same order. The first thread holds the lock, begins request 7, puts two items and
- * releases the lock once the second thread waits for it; that one gets both items and ends the
- * request.
+ * releases the lock once the second thread waits for it; the second thread gets both items and ends
+ * the request.
  */
 #include <pthread.h>
 #include <stdatomic.h>

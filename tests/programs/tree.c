@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * tree.c [kill]: known calls for `probity report`: recursion, a pause, longjmp, deferred scopes, a
- * second thread, calls with profiling off. With "kill", it is killed ten calls deep.
+ * second thread, calls with profiling off. With "kill", it is killed at a depth of ten calls.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -3,8 +3,8 @@
  * typed.c REQUESTS [signal|flush]: requests that pass through a queue and a lock, in two threads,
  * with a known number of hits. The first thread begins each request and puts it in the queue; the
  * second one gets and ends it. With "signal", a handler also hits typed probes, as often as it can;
- * with "flush", the first thread flushes now and then, so that the trace has many places to start
- * at. Prints the number of the handler's hits.
+ * with "flush", the first thread flushes now and then, so that reading can start at many places in
+ * the trace. Prints the number of the handler's hits.
  */
 #include <errno.h>
 #include <pthread.h>

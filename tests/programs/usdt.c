@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * usdt.c: each kind of marker of probity_usdt.h. Argument: how often. Prints how often each marker
- * is passed.
+ * usdt.c: passes each kind of marker of probity_usdt.h. Argument: how often. Prints how often each
+ * marker is passed.
  */
 #define PROBITY_USDT
 #define FN_INSTRUMENT

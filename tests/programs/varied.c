@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * varied.c: functions that do known amounts of work, one of which can be made PERCENT slower.
- * Prints nothing. The work is a number of steps, not a time, so that the machine's influence shows.
+ * Prints nothing. The work is a number of steps, not a time, so that the machine's influence is
+ * visible.
  *
  *     varied PERCENT [ROUNDS]
  */
@@ -47,7 +48,7 @@ static NOINLINE void slowed(int round, int percent)
     work((10 * UNIT + round % 5 * UNIT / 2) / 100 * (100 + percent));
 }
 
-/* Called only if something is to be slower. */
+/* Called only if something must be slower. */
 static NOINLINE void added(void)
 {
     FN_FUNC(FN_VOID, FN_1);

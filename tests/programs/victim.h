@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * victim.h: the counts that victim.c keeps in memory that outlives it, for kill_rounds.c to
- * compare.
+ * victim.h: the counts that victim.c keeps in memory that outlives it; kill_rounds.c compares them
+ * with the trace.
  */
 #ifndef PROBITY_TESTS_VICTIM_H
 #define PROBITY_TESTS_VICTIM_H

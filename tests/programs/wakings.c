@@ -2,7 +2,7 @@
  *
  * wakings.c [ROUNDS]: a call of request() that is blocked by a pipe, to which another thread writes
  * in answer() after it has computed for 5 ms; sleeps for 5 ms in nap(); computes for 10 ms in
- * compete() while a third thread wants the same CPU; and waits in want() for a lock that the second
+ * compete() while a third thread needs the same CPU; and waits in want() for a lock that the second
  * thread holds in keep() while it sleeps for 5 ms. All on one CPU. Prints the threads' ids.
  */
 #define FN_INSTRUMENT

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * ways_out.cc WAY: scopes that do not simply return. "throw" leaves some by an exception, and runs
- * others while it is in flight; "pauses" pauses in functions with FN_ENTRY before their
- * checkpoints, and calls functions in pauses; "killed" is killed in a call of a function that has
- * returned before.
+ * others while the exception is in flight; "pauses" pauses in functions with FN_ENTRY before their
+ * checkpoints, and calls functions in pauses; "killed" is killed in a call of a function of which
+ * an earlier call has returned.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

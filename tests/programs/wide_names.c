@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * wide_names.c: calls, blocks, a request, a lock, a queue and threads with names that are hard to
- * draw: C++ templates of 2,000 characters that differ only at the end, wide characters, names from
- * right to left, accents that combine, line breaks. Each function is called next to the others and
- * below them, so that a label that is too wide would be drawn over its neighbor. Prints nothing.
+ * draw: C++ templates of 2,000 characters that differ only at the end, wide characters,
+ * right-to-left names, combining accents, line breaks. Each function is called next to the others
+ * and below them, so that a label that is too wide would be drawn over its neighbor. Prints
+ * nothing.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -56,7 +57,7 @@ static void spin(unsigned times)
         sink = sink * 31 + i;
 }
 
-/* Does what FN_FUNC does, with a given name in place of the compiler's. Calls the next one. */
+/* Does what FN_FUNC does, with a given name in place of the compiler's. Then calls the next one. */
 static void call(uint32_t number, unsigned depth)
 {
     uint32_t code = (uint32_t)probity_scope_enter_slow(&functions[number]);

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# A live process is never mistaken for a dead one, nor a dead one for a live one: without a writer
-# thread, in other namespaces, after the first thread has exited, with all descriptors closed, and
-# after exec.
+# A live process is never mistaken for a dead one, or vice versa: without a writer thread, in other
+# namespaces, after the first thread has exited, with all descriptors closed, and after exec.
 . "$(dirname "$0")/../common.bash"
 # Programs that are killed or call exec leak by design.
 export ASAN_OPTIONS=detect_leaks=0
@@ -33,7 +32,7 @@ go_on() {
     wait "$started" || fail "$what: status $?: $(cat errors)"
 }
 
-# Expects the program to be seen as live. $1 namespace command or "", $2 mode. A trace holds the
+# Checks that the program is seen as live. $1 namespace command or "", $2 mode. A trace contains the
 # process id inside the namespace, so numbering starts at 1 in each.
 lives() {
     what="$program $2${1:+ under $1}"
@@ -52,7 +51,7 @@ lives() {
     no_leftovers "$what"
 }
 
-# Expects the spool to be seen as dead and recovered while other programs run. Arguments as above.
+# Checks that the spool is seen as dead and recovered while other programs run. Arguments as above.
 is_dead() {
     what="$program $2"
     start "$@"
@@ -96,8 +95,8 @@ for program in alive alive.shared; do
     is_dead "" clones
 done
 
-# Process ids wrap around: another recording program has the id of one that was killed. In a PID
-# namespace the next id can be chosen.
+# Process ids wrap around: another recording program has the id of a killed one. In a PID namespace
+# the next id can be chosen.
 fresh
 cat > reuse.bash << 'END'
 PROBITY_OUT=$WORK/killed "$PROGRAMS/killed_after" 5 &
@@ -143,8 +142,8 @@ else
     echo "left out: a reused process id, which this user may not choose: $(cat err)"
 fi
 
-# Wall times of two traces read together match those of each read alone, even though a time
-# namespace shifts the other clocks. One program runs while the other waits.
+# Wall times of two traces read together equal those of each read alone, even though a time
+# namespace shifts the other clocks. One program runs while the other one waits.
 program=alive
 for namespace in ${namespaces[@]+"${namespaces[@]}"}; do
     [[ $namespace == *--time* ]] || continue

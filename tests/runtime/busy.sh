@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Stated errors on a busy machine. Other programs take the CPU from the measured one, so corrected
 # times are off by more than the error that covers recording. The report must count such functions
-# as waiting, or, without CPU time, say that it cannot. bench/self measures the truth: the loops of
-# each function, timed by the counter.
+# as waiting or, without CPU time, state that it cannot. bench/self measures the true times: the
+# loops of each function, timed by the counter.
 # variants: gcc
 # serial
 . "$(dirname "$0")/../common.bash"
 
-# Two more than there are CPUs, with the same priority as the measured program.
+# Two more than the number of CPUs, with the same priority as the measured program.
 load=()
 for _ in $(seq $(($(nproc) + 2))); do
     (while :; do :; done) &
@@ -35,7 +35,7 @@ awk '{ all++; is_off = $2 != "unknown" && ($2 > 1 || $2 < -1); off += is_off
 read -r all off silent < counts
 echo "$all figures, $off off by more than the stated error, $silent of them without notice"
 expect "figures" 60 "$all"
-# The load of a core may slow down records by more than the factor that the error includes.
+# Load on a core may slow down records by more than the factor that the error includes.
 [ $((10 * silent)) -le "$all" ] ||
     fail "off by more than the stated error, not counted as waiting: $(awk '$3 != "true"' figures)"
 expect "functions counted as waiting" \
@@ -56,7 +56,7 @@ for command in report tree; do
     "$PROBITY" $command --corrected --tid 1 trace > output 2> errors || true
     expect "$command without rows" 0 "$(grep -c '^waiting: ' output)"
 done
-# Nor are there errors without measured costs.
+# Without measured costs, there are no errors, either.
 PROBITY_CPU_TIME=0 PROBITY_COST=0 "$BUILD/bench/self" trace > truth || fail "no cost: status $?"
 "$PROBITY" report --corrected trace > output
 expect "without costs" 0 "$(grep -c '^waiting: ' output)"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The writer thread drops every privilege that it does not need, and the program keeps all of its
-# privileges: capabilities, ways to drop them, filters. The writer's system call filter is optional.
+# privileges: capabilities, the ability to drop them, filters. The writer's system call filter is
+# optional.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 
-# Expects a line in the output. $1 description, $2 line
+# Checks that a line is in the output. $1 description, $2 line
 says() {
     grep -qxF "$2" out || fail "$1: no line '$2': $(tr '\n' ';' < out)"
 }
@@ -38,7 +39,7 @@ for program in confined confined.shared; do
     says "$program" "writer: file 0, socket 0, signal 0"
 done
 
-# Everything else the writer thread does besides writing: log, summary, levels, CSV.
+# The writer thread's other outputs: log, summary, levels, CSV.
 for out in trace trace.csv; do
     fresh
     for writer in thread confined; do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Times less recording overhead. For functions that take 0 and 100 ns, the medians of many short
+# Times minus recording overhead. For functions that take 0 and 100 ns, the medians of many short
 # runs must be close to the true time; everything else is compared with awk, which uses the call
 # counts and the ranges printed by `probity info`.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 BENCH=$(cd "$OLDPWD" && cd "$(dirname "$0")/../../bench" && pwd)
 
-# Time off the CPU is left out on both sides, so other load only adds what it costs on the CPU, and
-# one good run in three is enough: an error in the correction itself would show in all of them.
+# Time off the CPU is excluded on both sides, so other load only adds the CPU time that it costs,
+# and one good run in three is enough: an error in the correction would affect all of them.
 for try in 1 2 3; do
     bash "$BENCH/corrected.sh" "$BUILD" 21 > rows
     wrong=$(awk -F '\t' '$3 ~ /^(empty self|hundred self|call_hundred total): off by$/ {
@@ -39,8 +39,8 @@ awk -F '\t' '
         expected = expected > 0 ? expected : 0
         if (away(corrected, expected) > 1)
             print what ": " corrected " is not " expected
-        # The error: half the range; the midpoint, for the influence of other load; and, for
-        # each end of a call, how early the clock may be read.
+        # The error: half the range; the midpoint, for the influence of other load; and, for both
+        # ends of a call, how early the clock may be read.
         expected = (most - least) / 2 + (least + most) / 2 + ends * early
         rest = error - expected
         if (rest < -1 || rest % (2 * reading) > 3)
@@ -83,7 +83,7 @@ for command in report tree; do
     ! grep -q '^waiting:' output || fail "$command: waiting without corrected times"
 done
 
-# Without cost measurements in the trace, the report says that there is no correction.
+# Without cost measurements in the trace, the report states that there is no correction.
 PROBITY_COST=0 PROBITY_OUT=$WORK/without "$PROGRAMS/tree"
 "$PROBITY" report --corrected without > output
 grep -qx 'overhead: not measured' output || fail "expected a note that overhead was not measured"

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# The recording cost that a run measures: where it is in the trace, what a killed program and a
-# forked child record of it, and that measuring does not affect the program.
+# The recording cost that a run measures: its place in the trace, the measurements of a killed
+# program and of a forked child, and that measuring does not affect the program.
 # campaign: tsan
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 # The leak checker would wait for threads that a forked child does not have.
 export ASAN_OPTIONS=detect_leaks=0
 
-# When the trace's measurements were made and of which kinds: "start:1,2,3 end:1,2,3".
+# Prints when the trace's measurements were made, and their kinds: "start:1,2,3 end:1,2,3".
 moments() {
     "$PROBITY" info --json "$1" | jq -r '[.[0].overhead // {measurements: []} | .measurements[] |
         "\(.moment):\([.rows[].kind] | unique | map(tostring) | join(","))"] | join(" ")'
 }
 
-# All measurements of the inline path.
+# Prints all measurements of the inline path.
 ALL=1,2,3,4,5,6,9,10,11,12
 
 # Recomputes the ranges printed by `info` from the underlying rows, widened by a tick per window and
@@ -35,7 +35,7 @@ ranges() {
 }
 
 # Measured again at the end only if the start is some time ago, unless requested. On a busy machine
-# any recording may take that long, so one of several must show it.
+# any recording may take that long, so one of several runs must show this.
 fresh
 for _ in $(seq 50); do
     PROBITY_OUT=$WORK/short PROBITY_OVERWRITE=1 "$PROGRAMS/ends" return 1 10 > /dev/null || true
@@ -56,8 +56,8 @@ expect "a short recording, measured twice on request" "start:$ALL end:$ALL" \
     "$(moments both)"
 expect "a long recording: moments" "start:$ALL end:$ALL" "$(moments long)"
 
-# The records of a measurement are at the place where its slow path puts them, for each size of a
-# chunk: between two ordered readings, time passes.
+# The records of a measurement are where its slow path stores them, for each size of a chunk:
+# between two ordered readings, time passes.
 for records in 512 1024 2048 4096 8192 16384 32768 65536; do
     fresh
     PROBITY_OUT=$WORK/strict PROBITY_ORDER=strict PROBITY_CHUNK_RECORDS=$records \
@@ -128,7 +128,7 @@ same_hits "killed" killed
 expect "recovered" "start:$ALL" "$(moments killed)"
 same_hits "recovered" killed
 
-# Children inherit the figures and measure again when they end.
+# Children inherit the measurements and measure again when they end.
 fresh
 PROBITY_OUT=$WORK/trace "$PROGRAMS/forks" plain > expected
 same_hits "children" trace*

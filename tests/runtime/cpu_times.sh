@@ -32,10 +32,10 @@ for program in cpu_times cpu_times.shared cpu_times cpu_times.shared; do
     held_against "$program, seed $seed"
     least=$((bound < ${least:-$bound} ? bound : ${least:-$bound}))
 done
-# The bound may be large if a thread was preempted when no reading was affordable.
+# The bound may be large if a thread was preempted when the budget allowed no reading.
 [ "$least" -lt 1000000 ] || fail "the bound is at least $least ns"
 
-# A probe that reads the CPU clock is preempted after each of its instructions: after one of them in
+# A probe that reads the CPU clock is preempted after its instructions: after a different one in
 # each run, then after all of them in one run, so that no reading is exact. Where single-stepping is
 # not supported, the test counts as skipped unless it has already failed.
 # shellcheck disable=SC2154 # failures: of common.bash

@@ -12,7 +12,7 @@ for program in early early.shared; do
     no_leftovers "$program"
 done
 
-# The library is linked to the program, to the plugin, or to both.
+# The library is linked with the program, the plugin, or both.
 fresh
 PROBITY_OUT=$WORK/trace "$PROGRAMS/loader.shared" "$PROGRAMS/plugin_hits.so" 20 > expected
 "$PROBITY" csv trace > all.csv

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # A program without a writer thread: another process drains its spool, and every hit is in the
-# trace, no matter which of the two is killed and when. Without a drainer, the program neither hangs
-# nor stays silent. MANY: hits of each thread where they are many times what the spool holds.
+# trace, no matter which of the two is killed and when. Without a drainer, the program does not
+# hang, and reports the problem. MANY: hits of each thread in tests with many times more hits than
+# fit in the spool.
 # variants: asan clang
 . "$(dirname "$0")/../common.bash"
 MANY=${MANY:-1500000}
 EXTERNAL="env PROBITY_WRITER=external PROBITY_OUT=$WORK/trace"
 
-# $1 description: the trace is complete and closed, and no other file is left
+# Checks that the trace is complete and closed, and that no other file is left next to it. $1
+# description
 whole() {
     "$PROBITY" check trace > /dev/null 2> faults || fail "$1: $(cat faults)"
     "$PROBITY" info trace > info
@@ -15,7 +17,7 @@ whole() {
     no_leftovers "$1"
 }
 
-# The numbers of records and of dropped records, according to `info`.
+# Prints the numbers of records and of dropped records, according to `info`.
 totals() {
     "$PROBITY" info --json trace |
         python3 -c 'import json, sys
@@ -45,7 +47,7 @@ for program in $(forms_of ends); do
     done
 done
 
-# More hits than the spool holds, many times over.
+# Many times more hits than fit in the spool.
 fresh
 "$PROBITY" record --writer external -o "$WORK/trace" -- "$PROGRAMS/ends" return 3 "$MANY" \
     > expected 2> errors || true
@@ -60,8 +62,8 @@ same_hits "by the variable" trace
 whole "by the variable"
 expect "by the variable: what it says" "" "$(cat errors)"
 
-# Children made by fork get their own traces. When `record` ends, all traces are complete, and those
-# that a process closed itself at its end are not reported as errors.
+# Children made by fork get their own traces. When `record` ends, all traces are complete, and
+# traces that a process closed at its end are not reported as errors.
 forked() {
     local status=0 trace
     fresh
@@ -99,8 +101,8 @@ expect "full to the brim: exit status" 0 "$status"
 same_hits "full to the brim" trace
 whole "full to the brim"
 
-# The program has a single thread, so it may do what the kernel allows only single-threaded
-# programs.
+# The program has a single thread, so it may use features that the kernel allows only to
+# single-threaded programs.
 fresh
 unshare --user true 2> /dev/null && may_unshare=1 || may_unshare=0
 $EXTERNAL "$PROGRAMS/external" 100000 > expected 2> errors || fail "external: status $?"
@@ -109,15 +111,15 @@ grep -qx 'threads 1' errors || fail "more than one thread: $(cat errors)"
 same_hits "alone" trace
 whole "alone"
 
-# The number of passes of all drainers of the only spool (field "beat" of the header), 0 if there is
-# no spool.
+# Prints the number of passes of all drainers of the only spool (field "beat" of the header), 0 if
+# there is no spool.
 passes() {
     local beat
     beat=$(od -An -t u4 -j 552 -N 4 "$SPOOL"/*.0 2> /dev/null | tr -d ' ')
     echo "${beat:-0}"
 }
 
-# Waits until the drainer, $1, has made a pass, which would be the first after $2, or has ended.
+# Waits until the drainer, $1, has made a pass after number $2, or has ended.
 await_pass() {
     until [ "$(passes)" -gt "$2" ]; do
         kill -0 "$1" 2> /dev/null || break
@@ -140,7 +142,7 @@ killed_drainers() {
         drainer=$!
         await_pass "$drainer" "$before"
         sleep "0.0$((RANDOM % 6))5"
-        # All processes that it started die with it or are killed here.
+        # All processes that it started end with it or are killed here.
         for pid in $(cat "/proc/$drainer/task/$drainer/children" 2> /dev/null || true); do
             kill -KILL "$pid" 2> /dev/null && killed=$((killed + 1)) || true
         done
@@ -150,8 +152,8 @@ killed_drainers() {
     "$PROBITY" drain "$WORK" > /dev/null 2>&1 || true
     wait "$program" || true
     recover_soon trace
-    # On a busy machine two seconds may pass without a drainer that lives long enough for a pass.
-    # The program drops records then, as documented, and counts each of them.
+    # On a busy machine, two seconds may pass before a drainer lives long enough for a pass. The
+    # program then drops records, as documented, and counts each of them.
     read -r records dropped < <(totals)
     if [ "$dropped" = 0 ]; then
         same_hits "killed drainers" trace
@@ -164,7 +166,7 @@ killed_drainers() {
     whole "killed drainers"
 }
 
-# A drainer that is delayed may finish the whole trace, so one program may not be enough.
+# A drainer that is delayed may drain the whole trace, so one program may not be enough.
 killed=0
 for _ in 1 2 3 4 5 6 7 8; do
     killed_drainers
@@ -195,8 +197,8 @@ expect "no drainer: hits and dropped" 3000000 "$((hits + dropped))"
 [ "$records" -ge "$hits" ] || fail "no drainer: $records records for $hits hits"
 no_leftovers "nobody drains"
 
-# Without libprobity-print, which recovers the spool at exit, all records are left in it. The tool
-# and the second decoder read them; CPU times may differ ("CPU time" in doc/spool.md).
+# Without libprobity-print, which recovers the spool at exit, all records stay in it. The tool and
+# the second decoder read them; CPU times may differ ("CPU time" in doc/spool.md).
 fresh
 cat > left.c << 'END'
 #include <probity.h>
@@ -252,8 +254,8 @@ no_leftovers "several programs"
 
 # ---- By process id ----
 
-# Starts the program, which waits for a byte on descriptor 3; its process id is in "waiting". The
-# arguments are the command that runs it, and variables.
+# Starts the program, which waits for a byte on descriptor 3; its process id is written to
+# "waiting". The arguments are the command that runs it, and variables.
 start_waiting() {
     fresh
     mkfifo go
@@ -295,7 +297,7 @@ for name in trace renamed; do
     no_leftovers "drain PID, $name"
 done
 
-# The path in the spool grants no rights: another file at that path is not touched, nor is the
+# The path in the spool grants no permissions: another file at that path is not changed, nor is the
 # target of a link.
 start_waiting env PROBITY_WRITER=external
 mkdir away
@@ -364,7 +366,7 @@ else
     echo "left out: a PID namespace, which this user may not make"
 fi
 
-# Links and other users' traces are left alone.
+# Links and other users' traces are not changed.
 fresh
 $EXTERNAL "$PROGRAMS/external" 1000 > expected 2> errors
 ln -s trace link

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Parents and children have complete traces, each its own, with a common time axis.
+# Parents and children have separate, complete traces with a common time axis.
 # campaign: tsan
 # variants: asan clang
 . "$(dirname "$0")/../common.bash"
@@ -27,11 +27,11 @@ for program in $(forms_of forks); do
     no_leftovers silent
     forks $program stopped 1
     forks $program short 2
-    # A daemon changes its directory; the first trace gets the configured name.
+    # A daemon changes its directory; the first trace has the configured name.
     forks $program daemon 3 trace
     if unfollowed "$program vfork" "it makes a fork of it"; then continue; fi
     forks $program vfork 2
-    # What a vfork child cannot record, for one thread or at all, is counted.
+    # Records that a vfork child cannot make, for one thread or at all, are counted.
     forks $program vfork_first 2
     expect "vfork_first: dropped" 1 "$("$PROBITY" info --json trace |
         jq '.[0].counts.dropped_no_memory_or_limit')"
@@ -51,7 +51,7 @@ for way in announced vfork; do
         "$("$PROBITY" csv --columns probe trace | tr '\n' ' ' | sed 's/ $//')"
 done
 
-# The process id in each name is that of the process.
+# The process id in each name is the id of the process.
 fresh
 PROBITY_OUT=$WORK/%n.%p.trace "$PROGRAMS/forks" plain > expected
 for trace in forks.*.trace; do

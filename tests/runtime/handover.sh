@@ -12,7 +12,7 @@ if ! command -v spin > /dev/null; then
     exit 77
 fi
 model_names
-# The thread's records: short, of two words, after a gap. The signal's: short.
+# The records of the thread are short, of two words, and after a gap; the signal's are short.
 model "one thread, a signal, death" handover.pml holds -DOWNERS=1 -DRECORDS=3 -DHOW=36
 model "the same, nobody stuck" handover.pml holds -DOWNERS=1 -DRECORDS=4 -DHOW=36 -DNO_DEATH
 model "two threads, death" handover.pml holds -DOWNERS=2 -DRECORDS=1 -DHOW=9 -DWORDS=2 \

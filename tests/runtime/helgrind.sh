@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Threads under helgrind and DRD: how the library uses libc's threads, and which of the program's
-# memory it touches. tests/campaign/races.sh covers more programs.
+# Threads under helgrind and DRD: the library's use of libc's threads, and its accesses to the
+# program's memory. tests/campaign/races.sh covers more programs.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/runtime/helgrind.bash"

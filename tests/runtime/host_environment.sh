@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Programs that close descriptors, change directory or run at their resource limits are still
-# recorded; a program is never recorded unless asked to.
+# recorded; a program is never recorded without a request.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 # The caller may have left descriptors open, and programs here count theirs.

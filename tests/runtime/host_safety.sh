@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What an instrumented program must survive: invalid pointers in any kind of executable, a plugin
-# whose constructor waits for a thread, formatters that print their own type or are cancelled, small
-# signal stacks, conflicting macros, a thread sanitizer.
+# Conditions under which an instrumented program must continue to work: invalid pointers in any kind
+# of executable, a plugin whose constructor waits for a thread, formatters that print their own type
+# or are cancelled, small signal stacks, conflicting macros, a thread sanitizer.
 # campaign: tsan
 # variants: clang
 # timeout: 600
@@ -23,7 +23,7 @@ build() {
         "$source" "$@" $library -pthread || fail "$name does not compile with $*"
 }
 
-# $1 description; the rest is run. Writes the log to "log".
+# $1 description; the rest: the command. Writes the log to "log".
 run() {
     local what=$1
     shift
@@ -296,7 +296,7 @@ logged "macros of the program" 1 "second"
 cp words.c words_cxx.cc
 build words_cxx
 
-# Handing chunks and states from thread to thread is not reported as a race.
+# Passing chunks and thread states from thread to thread is not reported as a race.
 cat > sanitized.c << 'PROGRAM'
 #define FN_INSTRUMENT
 #include <FnTrace.h>

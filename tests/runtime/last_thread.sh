@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A program ends when its last thread exits, recording or not: the writer thread does not keep it
-# alive. Its exit handlers run once and record, and its status is unchanged.
+# running. Its exit handlers run once and record, and its status is unchanged.
 # variants: asan clang
 . "$(dirname "$0")/../common.bash"
 
@@ -40,8 +40,8 @@ os.execv(sys.argv[1], sys.argv[1:])' "$PROGRAMS/$1" wait > expected 2> errors &
     same_hits "$1 SIG$2" trace
 }
 
-# With a control page, whose thread does not keep the program alive either: dormant, recording, and
-# after a recording that was started and ended from outside. $1 program
+# With a control page, whose thread does not keep the program running, either: dormant, recording,
+# and after a recording that was started and ended from outside. $1 program
 controlled() {
     local how=dormant out=
     for how in dormant records; do
@@ -85,7 +85,7 @@ for program in $(forms_of last_thread); do
         expect "$program $how: output of the exit handler" 1 "$(grep -c ' 4 10$' expected)"
     done
 done
-# Without /proc, such a thread could not see that all others have ended, so it is not started.
+# Without /proc, such a thread could not detect that all others have ended, so it is not started.
 if [ "$(id -u)" = 0 ] && [ "${VARIANT:-gcc}" = gcc ]; then
     fresh
     root=$WORK/root

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The CPU may read the clock before earlier work is finished. For a chain of 100 dependent
 # multiplications the stated error includes that; with PROBITY_ORDER=strict or FN_ORDERED, times are
-# exact. The same program measures the truth with serialized clock readings.
+# exact. The same program measures the true time with serialized clock readings.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 
@@ -25,7 +25,7 @@ per_call() {
         select(.name == $name) | "\(.self_corrected_ns / .calls) \(.self_error_ns / .calls)"'
 }
 
-# Whether the true time is within the stated error. $1 "CORRECTED ERROR"
+# Returns whether the true time is within the stated error. $1 "CORRECTED ERROR"
 is_within() {
     awk -v found="$1" -v truth="$truth" 'BEGIN {
         split(found, field, " ")
@@ -34,7 +34,7 @@ is_within() {
     }'
 }
 
-# By how much the corrected time is below the true time, in percent. $1 as above
+# Prints by how much the corrected time is below the true time, in percent. $1 as above
 short_percent() {
     awk -v found="$1" -v truth="$truth" 'BEGIN {
         split(found, field, " ")
@@ -42,10 +42,10 @@ short_percent() {
     }'
 }
 
-# A run measures the cost of records at its start and end, and cannot see what other load does to
-# the core in between. So the stated error must hold in most runs. Other load only makes times
-# longer, and early readings make them shorter: if there is a limit for that, one run must meet it.
-# $1 trace, $2 function, $3 limit in percent, or nothing
+# A run measures the cost of records at its start and end, and cannot measure the effect of other
+# load on the core in between. So the stated error must be right in most runs. Other load only makes
+# times longer, and early readings make them shorter: if there is a limit for that, one run must
+# meet it. $1 trace, $2 function, $3 limit in percent, or nothing
 check() {
     local trace=$1 function=$2 most=${3:-} run missed=0 best=1000000 found
     for run in $(seq 20); do
@@ -94,8 +94,8 @@ grep -q 'TSC.*strict order\|CNTVCT_EL0.*strict order' output errors ||
     fail "diff does not mention the order: $(cat output errors)"
 "$PROBITY" check strict > /dev/null || fail "check"
 
-# The cost of a hit that a run states is the cost of its hits, also on the slow path. Other load may
-# make either larger, so one of several runs must show it.
+# The cost of a hit that a run states is the cost of its hits, including those on the slow path.
+# Other load may make either larger, so one of several runs must show it.
 for order in relaxed strict; do
     for _ in $(seq 40); do
         PROBITY_ORDER=$order record cost > /dev/null || fail "$order: status $?"

@@ -5,8 +5,8 @@
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
 
-# Runs a program; its output "COUNT ID" must match the trace that bears its name. $1 program, the
-# rest: arguments
+# Runs a program; its output "COUNT ID" must equal the contents of the trace with its name. $1
+# program, the rest: arguments
 counted() {
     local program=$1 trace=${1%_internal} status=0
     shift
@@ -25,12 +25,12 @@ counted() {
 # A probe finds no chunk, and a handler gets one in the meantime.
 counted dropping_internal 1
 counted dropping_internal 3
-# A handler uses up the chunk of an inline event.
+# A handler fills the chunk of an inline event.
 fresh
 status=0
 timeout 300 "$PROGRAMS/refusing_internal" 2> errors || status=$?
 [ "$status" = 77 ] || expect "refusing_internal: status ($(cat errors))" 0 "$status"
-# A handler reads the CPU clock inside a probe that is doing the same.
+# A handler reads the CPU clock inside a probe that is reading it.
 status=0
 "$PROGRAMS/measured_internal" > torn 2> errors || status=$?
 [ "$status" = 77 ] || expect "measured_internal ($(cat errors)): readings torn" "0 0" \
@@ -54,7 +54,7 @@ fi
 counted held_internal
 counted held_internal 1
 
-# Concurrent recoveries: one does the work, and none reports an error.
+# Concurrent recoveries: one recovers the spool, and none reports an error.
 for ((round = 0; round < 10; round++)); do
     fresh
     { PROBITY_OUT=$WORK/dead "$PROGRAMS/ends" kill 2 2000 > expected; } 2> errors || true

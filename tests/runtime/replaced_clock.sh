@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A library that replaces libc's clocks and is unloaded before the program ends must neither crash
-# the program nor change the times in the trace: the project's own, and libfaketime.
+# the program nor change the times in the trace: a library of the tests, and libfaketime.
 . "$(dirname "$0")/../common.bash"
 
 # $1 description, $2 program, $3 way to end; the rest: variables
@@ -28,7 +28,7 @@ for program in ends ends.shared; do
     done
 done
 
-# i2.0 advances the clock at each reading, so that the library's own state is used at each one.
+# i2.0 advances the clock at each reading, so that each reading uses the library's own state.
 libraries=$(find /usr/lib /usr/lib64 -name 'libfaketime*.so.1' 2> /dev/null || true)
 [ -n "$libraries" ] || echo "left out: libfaketime, which is not installed (Debian: faketime)"
 for library in $libraries; do

@@ -30,9 +30,9 @@ for program in $(forms_of restarted); do
     expect "$program, profile mode: calls" '[0,["worked",11]]' "$(calls)"
 done
 
-# A thread that was held in a slow path until its recording had ended does no harm. The next
-# recording begins once the thread has left, and has every declaration, although the thread put some
-# into the previous one. Not with a sanitizer, which needs clock_gettime().
+# A thread that was held in a slow path until its recording had ended is harmless. The next
+# recording begins once the thread has left, and has every declaration, although the thread stored
+# some in the previous one. Not with a sanitizer, which needs clock_gettime().
 late() {
     fresh
     PROBITY_CLOCK=monotonic timeout 100 "$PROGRAMS/$1" "$2" 2> errors ||
@@ -44,7 +44,8 @@ late() {
     done
     no_leftovers "$1 $2"
 }
-# If a thread could not declare a site before the recording ended, that recording has no hits of it.
+# If a thread could not declare a site before the recording ended, that recording contains no hits
+# of the site.
 ends() {
     fresh
     timeout 100 "$PROGRAMS/$1" ends 2> errors || fail "$1 ends: status $?: $(head -n 2 errors)"

@@ -5,7 +5,8 @@
 . "$(dirname "$0")/../common.bash"
 export PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192
 
-# The trace has some of the calls, and each log line that should have a name has one. $1 description
+# Checks that the trace has some of the calls, and that each log line that should have a name has
+# one. $1 description
 names_are_there() {
     "$PROBITY" check trace > check.out 2>&1 || fail "$1: $(cat check.out)"
     "$PROBITY" log --color=never trace > log 2> errors || fail "$1: $(cat errors)"
@@ -16,7 +17,8 @@ names_are_there() {
     grep -q 'text = "of ' log || fail "$1: no values"
 }
 
-# Whether the running program has made 20,000 rounds, after which the ring has wrapped many times.
+# Returns whether the running program has made 20,000 rounds, after which the ring has wrapped many
+# times.
 has_turned() {
     local round
     round=$("$PROBITY" log --color=never trace 2> /dev/null |

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Programs built with -fsanitize=thread and linked with the installed library, which is not: no race
-# is reported in the library, while races of the program still are.
+# Programs built with -fsanitize=thread and linked with the installed library, which is not built
+# with it: no race is reported in the library, but races in the program still are.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 sources=$SOURCE/tests/programs
 aslr=()
-# Strong address space randomization may map something where the sanitizer needs its shadow memory.
+# With strong address space randomization, there may be mappings where the sanitizer needs its
+# shadow memory.
 if setarch -R true 2> /dev/null; then aslr=(setarch -R); fi
 
 # $1 program, $2 source; the rest: what it is linked with
@@ -82,7 +83,7 @@ for library in "$BUILD/lib/libprobity.a" "-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lp
     grep -q 'data race' errors || fail "a race in the program is not reported: $(head -n 5 errors)"
 done
 
-# The memory sanitizer (clang only) does not see what the library stores.
+# The memory sanitizer (clang only) does not detect stores by the library.
 cat > stored.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>

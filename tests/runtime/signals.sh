@@ -36,7 +36,7 @@ for program in signals signals.shared; do
     same_hits "$program burst" trace
 done
 
-# A handler that jumps out leaves a probe that never stores, or one whose hit is not counted yet and
+# A handler that jumps out leaves a probe that never stores, or one whose hit is not yet counted and
 # will be repeated. The program does not block, and no hit is lost.
 signals signals jump 300 1
 CHECK=-r same_hits "jump" trace

@@ -1,5 +1,5 @@
 # The example web server under wrk, observed from outside: shared by the short test and the
-# campaign. Sourced after common.bash. The reference is the server's scoreboard
+# campaign. Sourced after common.bash. The references are the server's scoreboard
 # (examples/httpd/scoreboard.h) and the count of wrk, which sends requests for a fixed time and then
 # waits for every response.
 #
@@ -32,7 +32,7 @@ soak_root() {
 }
 
 # Each thread of wrk sends requests for some seconds, with a pause between requests on a connection,
-# and ends when its last request is answered: no request is counted on one side only.
+# and ends after the response to its last request, so that no request is counted on one side only.
 soak_script() {
     cat > load.lua << 'EOF'
 local threads = {}
@@ -133,10 +133,10 @@ soak_await_load() {
     wait "$load_pid" || fail "wrk: status $?: $(cat load.out)"
 }
 
-# One line per second until the server is asked to end: second, KiB resident, KiB of private memory,
-# descriptors, threads, mappings, KiB of the spool, bytes of the trace. A sample during which the
-# file "ended" appears is dropped: at its end, the server writes all counts of a profile, closes
-# files and ends threads. $1 trace
+# Prints one line per second until the server receives the signal to end: second, KiB resident, KiB
+# of private memory, descriptors, threads, mappings, KiB of the spool, bytes of the trace. A sample
+# during which the file "ended" appears is dropped: at its end, the server writes all counts of a
+# profile, closes files and ends threads. $1 trace
 soak_sample() {
     local trace=$1 status sample
     while status=$(awk '/^VmRSS/ { rss = $2 } /^RssAnon/ { own = $2 } /^Threads/ { threads = $2 }
@@ -153,8 +153,8 @@ soak_sample() {
     done > samples
 }
 
-# For the second half of the samples: growth of memory by least squares, minimum and maximum of the
-# rest. Prints "NAME GROWTH MIN MAX" for each.
+# Evaluates the second half of the samples: growth of memory by least squares, minimum and maximum
+# of the other values. Prints "NAME GROWTH MIN MAX" for each.
 soak_trends() {
     awk '$5 > 0 && $6 > 0 { for (i = 1; i <= 8; i++) at[NR, i] = $i; n = NR }
         END {
@@ -179,7 +179,7 @@ soak_flat() {
     soak_trends > trends
     awk -v limit="$SOAK_GROWTH_KIB" -v mode="$1" -v connections=$SOAK_CONNECTIONS \
         -v workers=$SOAK_WORKERS '
-        # A ring takes more chunks while threads ask for them, up to a limit.
+        # A ring takes more chunks while threads request them, up to a limit.
         BEGIN { ring = mode == "ring" ? 4096 : 0 }
         $1 == "rss" && $2 > limit + ring { print $1 " grew by " $2 " KiB" }
         $1 == "own" && $2 > limit { print $1 " grew by " $2 " KiB" }
@@ -189,15 +189,15 @@ soak_flat() {
         $1 == "maps" && ($2 > 1 || $4 - $3 > 2 * workers) { print $1 " between " $3 " and " $4 }
         # One for a connection, one for a file being sent, four for the two pipes of a program.
         $1 == "descriptors" && $4 - $3 > 6 * connections { print $1 " between " $3 " and " $4 }
-        # A site adds its declaration when it is first hit, which may be late on a busy machine. All
-        # of them take less than 1.5 KiB; records of the requests would take 50 KiB.
+        # The first hit of a site adds its declaration, which may be late on a busy machine. All
+        # declarations take less than 1.5 KiB; records of the requests would take 50 KiB.
         $1 == "trace" && (mode == "trace" ? $4 <= $3 : $4 - $3 > 2048) { print $1 " from " $3 " to " $4 }' \
         trends > steep
     [ ! -s steep ] || fail "$1: resource usage grows: $(tr '\n' ';' < steep)"
 }
 
-# The server's work, from its scoreboard: lines "THREAD STAGE TIMES". In profile mode, functions
-# summed over all threads take the place of stages. $1 mode
+# Prints the server's work, from its scoreboard: lines "THREAD STAGE TIMES". In profile mode,
+# functions summed over all threads replace stages. $1 mode
 soak_done() {
     od -An -v -w64 -tu8 scoreboard | awk -v mode="$1" '
         function line(thread, stage, count) { if (count > 0) print thread, stage, count }
@@ -215,7 +215,7 @@ soak_done() {
         END { for (name in calls) line("all", name, calls[name]) }' | sort
 }
 
-# The same from the trace. $1 mode, $2 trace
+# Prints the same from the trace. $1 mode, $2 trace
 soak_reported() {
     if [ "$1" = profile ]; then
         "$PROBITY" report --json "$2" |
@@ -226,7 +226,7 @@ soak_reported() {
     fi | sort
 }
 
-# Each thread and stage has as many hits as the scoreboard, or one more if a kill came between the
+# Each thread and stage has as many hits as the scoreboard, or one more if it was killed between the
 # two. In a profile after a kill, calls that had not ended may be missing, and each worker may have
 # one call that is not yet on the scoreboard. $1 mode, $2 trace, $3 "killed" or ""
 soak_hits() {
@@ -245,8 +245,8 @@ soak_hits() {
     [ "$(cat sum)" -gt 0 ] || fail "$1 $3: nothing was recorded"
 }
 
-# The contents of a ring that has wrapped: for each worker, the stages in order without a gap, up to
-# the last one. $1 trace, $2 "killed" or ""
+# Checks the contents of a ring that has wrapped: for each worker, the stages in order without a
+# gap, up to the last one. $1 trace, $2 "killed" or ""
 soak_ring() {
     "$PROBITY" csv --columns thread,probe,role,correlation "$1" > ring.csv
     awk -F , -v turns="$(od -An -v -w64 -tu8 scoreboard | awk '{ sum += $3 } END { print sum }')" \
@@ -270,7 +270,7 @@ soak_ring() {
     [ ! -s off ] || fail "ring $2: $(head -n 5 off | tr '\n' ';')"
 }
 
-# The trace is complete. $1 mode, $2 trace
+# Checks that the trace is complete. $1 mode, $2 trace
 soak_whole() {
     "$PROBITY" check "$2" > check.out 2>&1 || fail "$1: check: $(tail -n 3 check.out)"
     "$PROBITY" info --json "$2" > info.json || fail "$1: info"
@@ -296,7 +296,7 @@ soak_compare() {
     fi
 }
 
-# A server under load from start to SIGTERM, which is sent once everything is answered.
+# Runs a server under load from start to SIGTERM, which is sent after the last response.
 soak_round() {
     local sampler served
     rm -f ended
@@ -322,7 +322,7 @@ soak_round() {
     no_leftovers "$1"
 }
 
-# The server is restarted, then ended in the middle of its load. $1 mode, $2 trace, $3 TERM or KILL,
+# Restarts the server, then ends it in the middle of its load. $1 mode, $2 trace, $3 TERM or KILL,
 # $4 number of requests before
 soak_end_early() {
     local status=0 killed='' begun

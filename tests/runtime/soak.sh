@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The web server under load in each mode, observed from outside: its resource usage stays constant,
-# every request is answered, and every stage is recorded, even if it is terminated or killed under
-# load.
+# every request gets a response, and every stage is recorded, even if it is terminated or killed
+# under load.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/runtime/soak.bash"

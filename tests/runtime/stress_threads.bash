@@ -24,7 +24,7 @@ same_numbers() {
     [ -s found ] || fail "$what: nothing was recorded"
 }
 
-# The trace is complete, and nothing was dropped. $1 description, $2 trace
+# Checks that the trace is complete, and that nothing was dropped. $1 description, $2 trace
 complete() {
     expect "$1: complete, dropped" "true 0" "$("$PROBITY" info --json "$2" | jq -r '.[0] |
         "\(.complete) \(.counts | [to_entries[] | select(.key | startswith("dropped")).value] | add)"')"
@@ -38,7 +38,7 @@ grown() {
         END { exit bad || found != 1 }' errors || fail "$1: $(cat errors)"
 }
 
-# Several copies of the library in one process. If one sees another's names, all probes go to one
+# Several copies of the library in one process. If their names are shared, all probes record to one
 # trace; otherwise each copy has its own trace and prints its path. $1 rounds
 copies() {
     local rounds=$1 host plugin traces
@@ -99,8 +99,8 @@ END
     done
 }
 
-# A copy in another namespace (dlmopen) has another libc, and must not touch the program's thread
-# data.
+# A copy in another namespace (dlmopen) has a separate libc, and must not access the program's
+# thread data.
 namespaces() {
     local plugin
     cat > spaces.c <<'END'
@@ -185,8 +185,8 @@ reloads() {
     done
 }
 
-# Compares traces of the program that wrote the file "expected", before and after recovery. $1
-# description
+# Compares the traces with the file "expected" that their program wrote, before and after recovery.
+# $1 description
 same_before_and_after() {
     local what=$1
     shift
@@ -207,7 +207,7 @@ storm() {
     fresh
     PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=16384 PROBITY_OUT=$WORK/trace \
         "$PROGRAMS/$1" ledger "$2" "$3" "$4" > expected 2> errors || fail "$what: status $?"
-    # If a child does not fork again, it finds that its parent has taken the name, and says so.
+    # If a child does not fork again, it reports that its parent has taken the name.
     grep -v ': output exists; recording to ' errors > others || true
     expect "$what: stderr" "" "$(cat others)"
     same_before_and_after "$what" trace*
@@ -215,8 +215,8 @@ storm() {
     hits=$((${hits:-0} + $(awk '{ sum += $3 } END { print sum }' expected)))
 }
 
-# Threads that come and go: the trace is complete, and no resource leaks. $1 program, $2 threads, $3
-# hits of each in crowds
+# Threads that start and end: the trace is complete, and no resource leaks. $1 program, $2 threads,
+# $3 hits of each in crowds
 many_threads() {
     local how
     for how in "one_by_one $2 20" "crowds $2 $3"; do
@@ -280,7 +280,7 @@ END
 # Callbacks of libc, such as exit handlers. $1 program, $2 rounds
 handlers() {
     fresh
-    # A library that nothing else uses and that does nothing.
+    # A library that is used by nothing else and has no effect.
     build plugin_idle.so -fPIC -shared -x c /dev/null
     PROBITY_OUT=$WORK/trace PROBITY_SPOOL_RECORDS=32768 "$PROGRAMS/$1" ledger \
         ./plugin_idle.so "$2" > expected 2> errors || fail "$1: status $?"
@@ -288,7 +288,7 @@ handlers() {
     same_before_and_after "$1" trace*
 }
 
-# Threads that exit inside scopes, in C with and without -fexceptions, also through the destructors
+# Threads that exit inside scopes, in C with and without -fexceptions, and through the destructors
 # of thread data. gcc's tables for unwinding are right at each instruction only with
 # -fnon-call-exceptions, which clang does not have. $1 threads
 thread_exit_in_scope() {
@@ -306,7 +306,7 @@ thread_exit_in_scope() {
             "$PROBITY" report --json trace > report.json ||
                 fail "thread_exit_in_scope $flags $how: no report"
             found=$(jq '[.functions[].calls] | add' report.json)
-            # A thread cancelled between entering a scope and counting it made one call more.
+            # A thread cancelled between entering a scope and counting it made one more call.
             [ "$how" = anywhere ] || threads=0
             if [ "$found" -lt "$calls" ] || [ "$found" -gt $((calls + threads)) ]; then
                 fail "thread_exit_in_scope $flags $how: $calls calls, found $found"
@@ -325,7 +325,7 @@ all_ways=("forks plain" "forks chain" "forks threads" "forks vfork" "forks raw" 
 some_ways=("forks plain" "forks daemon" "threads cancel 30 500" "threads destructor 30 500"
     "ends kill")
 
-# Programs linked in another way, or with another libc; they run with the arguments in `ways`. $1
+# Programs linked differently, or with another libc, which run with the arguments in `ways`. $1
 # name, $2 compiler, $3 library, the rest: flags
 other_link() {
     local name=$1 compiler=$2 archive=$3 program how
@@ -387,7 +387,7 @@ libcs() {
 
 # More concurrent threads than chunks, and no memory for more: threads with a chunk are complete,
 # and every hit and name of the others is counted. The CPU clock is off, because its readings, one
-# per gap, would use up chunks, which would then go to other threads. $1 threads, $2 hits of each
+# per gap, would fill chunks, which would then go to other threads. $1 threads, $2 hits of each
 too_many_threads() {
     fresh
     PROBITY_CPU_TIME=0 PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=4096 PROBITY_SPOOL_BYTES_MAX=40000 \

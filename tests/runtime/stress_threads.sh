@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Many threads, processes and libraries; several copies of this library; other libcs. The campaign
 # of the same name runs longer. RELOADS, ONE_BY_ONE: numbers of loaded libraries and of threads.
-# LIBCS=no: without programs linked statically or with musl, for which the library is built again.
+# LIBCS=no: excludes programs linked statically or with musl, for which the library is built again.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/../common.bash"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Thousands of threads, in sequence and at once, and every way in which a thread can end. ALIVE:
-# threads at once. PART=N: 1/N of the other threads.
+# number of threads at once. PART=N: only 1/N of the other threads.
 # variants: asan clang tsan
 . "$(dirname "$0")/../common.bash"
 
@@ -16,9 +16,9 @@ threads() {
 
 if [ "${VARIANT:-gcc}" = tsan ]; then
     # The thread sanitizer needs milliseconds per thread, and cannot follow every way to end: if a
-    # thread is cancelled inside an intercepted call, that call stays open for the sanitizer and
-    # everything after it looks like a race; it misses threads that end by a system call; and it is
-    # gone before late destructors run.
+    # thread is cancelled inside an intercepted call, the sanitizer considers the call open, and
+    # everything after it looks like a race; it misses threads that end by a system call; and it has
+    # ended before late destructors run.
     threads threads churn 300 3
     threads threads beside 200 3
     threads threads alive 150 20
@@ -39,7 +39,7 @@ for program in $(forms_of threads); do
 done
 [ "${VARIANT:-gcc}" = asan ] || threads threads system_call 50 1000
 
-# A thread cancelled between a probe and the count of its hit made one hit more.
+# A thread cancelled between a probe and the count of its hit made one more hit.
 fresh
 PROBITY_OUT=$WORK/trace "$PROGRAMS/threads" cancel_anywhere 50 > expected
 "$PROBITY" csv trace > csv.out

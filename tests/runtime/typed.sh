@@ -26,15 +26,15 @@ check_roles() {
     grep -v -e '^lock-' -e ',handled$' lines | sort > found || true
     expected_roles "$2" > wanted
     cmp -s wanted found || fail "$1: expected (<), found (>): $(diff wanted found | head -n 10)"
-    # Every request goes through its stages in this order, whichever threads handle it.
+    # Checks that every request passes its stages in this order, whichever threads handle it.
     awk -F, '$2 != "" && $3 != "handled" { stages[$2] = stages[$2] " " $3 }
         END {
             for (i in stages)
                 if (stages[i] != " request:begin items:put items:get 7 8") print i ":" stages[i]
         }' lines > wrong
     [ ! -s wrong ] || fail "$1: order of stages: $(head -n 3 wrong)"
-    # A hold for each put, each get and each wait inside a get; a release for each hold; all of one
-    # lock.
+    # Expects a hold for each put, each get and each wait inside a get; a release for each hold; all
+    # of one lock.
     "$PROBITY" csv --columns role,object "$3" 2> errors | awk -F, -v n="$2" '
         /^lock-/ { count[$1]++; locks[$2] = 1 }
         END {
@@ -96,7 +96,7 @@ expect "newest request of a killed program" 1 "$(cat found)"
 PROBITY_OUT=p.probity PROBITY_PROFILE=1 "$PROGRAMS/typed" 20 > /dev/null
 expect "hits in profile mode" 0 "$("$PROBITY" csv p.probity | wc -l)"
 
-# The header in C and C++, inside extern "C", too, and ids of all kinds.
+# The header in C and C++, and inside extern "C", and ids of all kinds.
 cat > uses.c << 'END'
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/test_one.sh ends what a test leaves running, whatever its process group, session and parent,
-# and reports that as a failure of the test.
+# tools/test_one.sh ends the processes that a test leaves running, whatever their process group,
+# session and parent, and reports them as a failure of the test.
 # variants: gcc
 set -u
 TEST_ONE=$(cd "$(dirname "$0")/../.." && pwd)/tools/test_one.sh
@@ -10,20 +10,20 @@ trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
 . "$(dirname "$0")/../counted.bash"
 export LOGS=$work/logs RESULTS=$work/results
 
-# Runs one test; sets result to its line in RESULTS without the times. $1 seconds that it gets, $2
-# seconds that processes get to end, $3 command
+# Runs one test; sets result to its line in RESULTS without the times. $1 time limit in seconds, $2
+# seconds in which processes may end, $3 command
 run() {
     rm -f "$work/pid" "$RESULTS"
     LEFT_SECONDS=$2 "$TEST_ONE" "a/test.sh"$'\t'"$1"$'\t'"$3" > "$work/report"
     result=$(cut -d ' ' -f 1-4 "$RESULTS")
 }
 
-# Whether the process whose id is in "pid" has ended. A zombie has no command line.
+# Returns whether the process whose id is in "pid" has ended. A zombie has no command line.
 has_ended() {
     [ -z "$(tr '\0' ' ' 2> /dev/null < "/proc/$(cat "$work/pid")/cmdline")" ] && echo yes
 }
 
-# Writes its id, for which the test waits, and runs until it is killed.
+# A command that writes its id, for which the test waits, and runs until it is killed.
 cat > "$work/linger" << 'end'
 echo $$ > "$WORK/pid.part"
 mv "$WORK/pid.part" "$WORK/pid"
@@ -46,13 +46,15 @@ for how in env setsid "setsid -f" "timeout 900"; do
     check "left running, $how: ended" yes "$(has_ended)"
 done
 
-# A nested timeout has its own process group, which the end of the test's time does not reach.
+# A nested timeout has its own process group, to which the signal at the end of the test's time is
+# not sent.
 run 1 60 "timeout 900 $linger & $wait_for; wait"
 check "at the limit" "fail 0 1 a/test.sh" "$result"
 check "at the limit: reported" yes "$(grep -q 'ended after 1 s' "$work/report" && echo yes)"
 check "at the limit: ended" yes "$(has_ended)"
 
-# What a test's tests leave running is theirs, and if they are ended, that of the test.
+# If the tests of a test leave processes running, that is their failure; if those tests are killed,
+# it is the failure of the outer test.
 printf 'b/test.sh\t60\t%s & %s; [ -z "${FOREVER:-}" ] || sleep 1000\n' "setsid $linger" \
     "$wait_for" > "$work/job"
 inner="mkdir $work/inner; LOGS=$work/inner RESULTS=$work/inner/results \

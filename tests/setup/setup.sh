@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs tools/setup.sh with stubs for package managers that log how they were called: what it
-# installs, what it leaves out and reports, and what it prints on systems other than Debian.
+# Runs tools/setup.sh with stubs for package managers that log their calls: checks what it installs,
+# what it skips and reports, and what it prints on systems other than Debian.
 # variants: gcc
 set -u
 SETUP=$(cd "$(dirname "$0")/../.." && pwd)/tools/setup.sh

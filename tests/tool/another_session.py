@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gives a trace another session, so that it is not taken for a copy.
+"""Gives a trace another session, so that it is not considered a copy.
 
 Usage: another_session.py FROM TO
 """

@@ -8,8 +8,8 @@ tool() {
     expect "$what: status ($(cat errors))" "$expected" "$status"
 }
 
-# Calls in the log of a trace: "TID ENTER LEAVE TIMED NAME NUMBER", in ns, numbered in order of
-# entry. Pauses go to the file "pauses": "TID FROM TO".
+# Writes the calls in the log of a trace: "TID ENTER LEAVE TIMED NAME NUMBER", in ns, numbered in
+# order of entry. Pauses are written to the file "pauses": "TID FROM TO".
 calls_of() {
     : > pauses
     "$PROBITY" log --time=relative "$1" 2> /dev/null | awk '

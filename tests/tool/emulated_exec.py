@@ -112,7 +112,7 @@ def main(arguments):
     emulator = shutil.which(arguments[1])
     if emulator is None:
         sys.exit(f"emulated_exec.py: no {arguments[1]}")
-    # A test that takes too long is terminated: the directory is removed even then.
+    # A test that exceeds its time is terminated: the directory is removed even then.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory() as directory:
         start = make_start(directory, emulator, arguments[2])

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * emulated_start.c: started by the kernel in place of a program for another machine
- * (emulated_exec.py), starts the emulator with it. LD_PRELOAD is passed on to the program only,
- * since the emulator cannot load a library for another machine: so this program is static. It also
- * makes the program load emulated_madvise.so.
+ * emulated_start.c: starts the emulator with a program for another machine, in place of which the
+ * kernel starts this one (emulated_exec.py). LD_PRELOAD is passed on only to the program, since the
+ * emulator cannot load a library for another machine; for the same reason, this program is static.
+ * It also makes the program load emulated_madvise.so.
  *
  * Its directory has that library for both machines, the links `emulator` and `root` (the directory
- * of the programs' libraries), and a directory `names` for links to the emulator: it is started by
- * one with the program's name, which its main thread then has. The arguments are the path of the
- * program, the name that it was started by, and its own.
+ * of the programs' libraries), and a directory `names` for links to the emulator: it is started
+ * through a link with the program's name, so that its main thread has that name. The arguments are
+ * the path of the program, the name by which it was started, and its arguments.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ static int find_paths(const char *program)
     return 0;
 }
 
-/* Sets the variable with which the emulator changes the program's environment. A program that this
- * one starts inherits LD_PRELOAD. */
+/* Sets the variable with which the emulator changes the program's environment. Programs that this
+ * one starts inherit LD_PRELOAD. */
 static void set_preload(void)
 {
     static const char name[] = "/$LIB/emulated_madvise.so";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fault_inject.c: makes one of a program's system calls fail, or all from some point on, whoever
- * makes them: libc, the library however it is linked, threads, children. A seccomp filter stops at
- * the calls listed below; ptrace counts them and replaces them by an error. x86-64.
+ * fault_inject.c: makes one of a program's system calls fail, or all from some point on, whether
+ * made by libc, by the library (however it is linked), by threads or by children. A seccomp filter
+ * stops at the calls listed below; ptrace counts them and replaces them with an error. x86-64.
  *
  *     refuse [-n FIRST] [-a] [-e ERROR] [-k CALLS] [-x CALLS] [-o REPORT] PROGRAM [ARGUMENT]...
  *         -n: the first call to fail, counted from 1; 0: none, only count
@@ -14,8 +14,9 @@
  *             ones, and the first of these
  *
  * Not counted: calls of the dynamic linker, writes to stderr, and calls of a thread between
- * membarrier(OWN_CALLS, 1) and membarrier(OWN_CALLS, 0), commands unknown to the kernel by which a
- * test program marks its own calls. As in the kernel, a close that fails is done all the same.
+ * membarrier(OWN_CALLS, 1) and membarrier(OWN_CALLS, 0), commands unknown to the kernel with which
+ * a test program marks its own calls. As in the kernel, a close that fails still closes the
+ * descriptor.
  */
 #include <elf.h>
 #include <errno.h>
@@ -45,7 +46,7 @@ enum {
     SYSCALL_STOP = SIGTRAP | 0x80
 };
 
-/* A system call: its group, and the error that it fails with by default. */
+/* A system call: its group, and the error with which it fails by default. */
 struct call {
     const char *name;
     long number;
@@ -98,7 +99,7 @@ enum { CALLS = sizeof calls / sizeof *calls };
 /* A traced thread. */
 struct task {
     pid_t id;
-    int is_own;     /* calls are made by the program itself */
+    int is_own;     /* the program itself makes the calls */
     int is_altered; /* after the current call, set: */
     int late_error; /* its return value; 0: do not */
     uint64_t destination, count; /* its first and third arguments, as they were before */
@@ -149,7 +150,7 @@ static const struct call *call_of(long number)
     return NULL;
 }
 
-/* Stops at the selected calls, and at membarrier, by which programs send commands to this one. */
+/* Stops at the selected calls, and at membarrier, with which programs send commands to this one. */
 static void filter_install(void)
 {
     struct sock_filter filter[FILTER_MAX];

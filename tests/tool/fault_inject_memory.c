@@ -2,13 +2,14 @@
  *
  * fault_inject_memory.c: for LD_PRELOAD: makes an allocation of a program, or of any library in it,
  * fail, or all from then on. Starts counting when all libraries are loaded, so that the dynamic
- * linker is unaffected. Spares what libdw allocates, directly, through libc or for thread-local
- * data: its assertions, or the dynamic linker, would end the process. glibc.
+ * linker is not affected. Allocations of libdw, directly, through libc or for thread-local data,
+ * never fail: its assertions, or the dynamic linker, would end the process. glibc.
  *
  *     FAULT_INJECT_MEMORY=REPORT:FIRST[:ever]
- *         REPORT is an existing file of at least 16 bytes, which gets two numbers of 8 bytes: the
+ *         REPORT is an existing file of at least 16 bytes, which receives two numbers of 8 bytes:
+ * the
  *         allocations made and those that failed; FIRST counts from 1.
- *         If that allocation is spared, the next one fails
+ *         If that allocation is one of libdw, the next one fails
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -63,7 +64,7 @@ static int is_of_libdw(const void *caller)
            (strstr(info.dli_fname, "/libdw") != NULL || strstr(info.dli_fname, "/libelf") != NULL);
 }
 
-/* Whether libdw called the function that allocates: strdup(), or one of the dynamic linker. */
+/* Returns whether libdw called the allocating function: strdup(), or one of the dynamic linker. */
 static int is_below_libdw(void)
 {
     enum { DEPTH = 32 };

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-# Writes the golden traces of tests/golden: `make_golden.py DIRECTORY`. Independent of both
-# the reader and examples/second_decoder.c: it was written from doc/trace-format.md, shares no code
-# with either, and does not decode. A trace is described as hits on exact clocks, from which its
-# bytes and its expected CSV are both derived. Its output is the same on every run.
+# Writes the golden traces of tests/golden: `make_golden.py DIRECTORY`. Independent of both the
+# reader and examples/second_decoder.c: it was written from doc/trace-format.md, shares no code with
+# either, and does not decode. A trace is described as hits on exact clocks, from which both its
+# bytes and its expected CSV are derived. The output is the same in every run.
 #
 #   good/NAME.probity, NAME.csv      must be read without an error
 #   good/NAME.ids                    if it tests ids: role, correlation, object and place of each hit
 #   bad/NAME.probity, NAME.expect    each reader's exit status and a text that it must print
 #   bad/NAME.csv                     if the format specifies which hits survive the damage
 #
-# `probity csv` reads only what it needs: if just a count or a last tick is wrong, it reports
-# nothing.
+# `probity csv` reads only the parts that it needs: if only a count or a last tick is wrong, it
+# reports nothing.
 import os
 import struct
 import sys
@@ -140,7 +140,7 @@ class Stream:
             if item.kind == 17 and len(item.payload) >= 8:
                 number, flags = struct.unpack_from("<II", item.payload)
                 self.hits.append((item.tick, (site if flags & 1 else probe)(number), self.off))
-            if 7 <= item.kind <= 13:  # a point in time: not a hit, but matters for CPU times
+            if 7 <= item.kind <= 13:  # a point in time: not a hit, but relevant for CPU times
                 self.hits.append((item.tick, None, self.off))
         else:
             self.put_hit(item, delta)
@@ -403,7 +403,7 @@ def good_cpu():
 def good_no_cpu():
     trace = Trace(cpu=False)
     trace.put_data(0, [Hit(TICK + n, probe(n)) for n in range(3)], cpu_known=False)
-    # The block's own flag counts, whatever INFO says; what was output before stays valid.
+    # The block's own flag applies, whatever INFO states; earlier output stays valid.
     trace.put_data(0, [Hit(TICK + 100 + n, probe(n)) for n in range(3)], cpu=5000)
     trace.put_data(0, [Hit(TICK + 200 + n, probe(n)) for n in range(3)], cpu_known=False)
     trace.put_data(0, [Hit(TICK + 300 + n, probe(n)) for n in range(3)], cpu=4000)
@@ -496,7 +496,7 @@ def good_realtime_set():
             trace.put_data(thread, [Hit(TICK + n, probe(1)) for n in spread])
         trace.sync(anchor(TICK + ticks, shift), watermark=TICK + ticks)
         begin = ticks
-    # The last pair was set as well, so the rate of its other clock applies after it.
+    # The last pair was set, too, so the rate of its other clock applies after it.
     trace.put_data(0, [Hit(TICK + n, probe(2)) for n in (begin, begin + 10**6, 3 * begin)])
     return trace.end(anchor(TICK + begin + 5 * 10**5, 10**12), watermark=TICK + 3 * begin)
 

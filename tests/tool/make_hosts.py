@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-# Writes traces of hosts whose clocks differ, and the truth: `make_hosts.py SEED DIRECTORY
+# Writes traces of hosts whose clocks differ, and the true times: `make_hosts.py SEED DIRECTORY
 # [KIND]`. Requests go from host a to b, and from b to c, over a network with random, asymmetric
 # delays. Clocks are off by seconds and drift by up to 200 ppm. KIND: "messages" (default),
 # "requests" (no sends and receives), "one-way" (no replies), "stepped" (the clock of b is set, and
-# its anchors show it), "jumped" (they do not show it), "reused" (an id is used for two things), "cut"
-# (the program was killed before a second anchor), "named" (b's name has characters that terminals
-# interpret).
-# DIRECTORY/truth.json has, for each host, its offset and drift against a, and the true times of its
-# hits.
+# its anchors show it), "jumped" (they do not show it), "reused" (an id is used for two things),
+# "cut" (the program was killed before a second anchor), "named" (b's name has characters that
+# terminals interpret). DIRECTORY/truth.json has, for each host, its offset and drift against a, and
+# the true times of its hits.
 import json
 import os
 import struct

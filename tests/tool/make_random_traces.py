@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-# Writes random traces and the expected CSV of each: `make_random_traces.py SEED COUNT
-# DIRECTORY`. All are complete, and use what the format permits: threads with overlapping blocks,
-# late blocks, CPU clocks that seem to go backwards, blocks without CPU times, events of every kind
+# Writes random traces and the expected CSV of each: `make_random_traces.py SEED COUNT DIRECTORY`.
+# All are complete, and use all that the format permits: threads with overlapping blocks, late
+# blocks, CPU clocks that seem to go backwards, blocks without CPU times, events of every kind
 # between hits. The CSV comes from make_golden.py, which does not decode.
 import os
 import struct
@@ -45,7 +45,7 @@ def random_trace(random):
     trace = Trace(pid=1 + random.below(99999), wall=random.below(8) > 0)
     threads = 1 + random.below(3)
     trace.put_data(threads, [declare(TICK, n, "site %d" % n) for n in range(4)])
-    # After the declarations: a reader that merges threads may put others of the same tick first.
+    # After the declarations: a reader that merges threads may return others of the same tick first.
     now = [TICK + 1 + random.below(1000) for _ in range(threads)]
     cpu = [random.below(10**7) for _ in range(threads)]
     for number in range(1 + random.below(8)):

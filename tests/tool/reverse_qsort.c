@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * reverse_qsort.c: for LD_PRELOAD: reverses the elements before each qsort(). glibc's is stable
- * only while it finds memory, and other systems' are not stable at all, so an answer that this
- * changes has rows without a defined order. glibc.
+ * reverse_qsort.c: for LD_PRELOAD: reverses the elements before each qsort(). glibc's qsort() is
+ * stable only if it can allocate memory, and those of other systems are not stable at all, so an
+ * answer that this changes has rows without a defined order. glibc.
  */
 #include <dlfcn.h>
 #include <stddef.h>

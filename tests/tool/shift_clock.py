@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-# Rewrites a trace as if its host were another one, whose clock is ahead and drifts:
-# `shift_clock.py TRACE NAME AHEAD_NS DRIFT_PPM`. The boot id, the name of the host if it is as
-# long, and the clocks of all anchors change, and the checksums.
+# Rewrites a trace as if its host were another one, whose clock is ahead and drifts: `shift_clock.py
+# TRACE NAME AHEAD_NS DRIFT_PPM`. Changes the boot id, the name of the host if both are of the same
+# length, the clocks of all anchors, and the checksums.
 import struct
 import sys
 

@@ -4,7 +4,7 @@
  *
  *     stepper look SCENARIO
  *         reads the child's spool after each instruction, as a reader of a dead spool would:
- *         each finished hit must be there once, the one in progress may be, and no other
+ *         each finished hit must be in it once, the one in progress may be, and no other
  *     stepper signal SCENARIO STRIDE HITS [MILLISECONDS]
  *         interrupts the probes at every STRIDE-th of the instructions that they execute, with a
  *         signal whose handler makes HITS hits (and then takes MILLISECONDS), and finally checks
@@ -16,7 +16,7 @@
  *         same as above with a handler that sleeps for 3 ms; leaves the trace, and
  *         `expected`: for each hit, the thread, and its CPU time before and after
  *     stepper slow SCENARIO
- *         takes the processor away after each instruction; leaves the same files as sleep
+ *         preempts the child after each instruction; leaves the same files as sleep
  *
  * All run in the working directory, with PROBITY_SPOOL_DIR set. The library is linked in, but only
  * the child uses it. x86-64.
@@ -341,7 +341,7 @@ static void *map_spool(void)
 static uint8_t seen[IDS_MAX];
 static uint32_t scope_hits[4]; /* of scopes_number() */
 
-/* The record's index in `seen`, or -1 if it does not count. */
+/* Returns the record's index in `seen`, or -1 if it does not count. */
 static int64_t place_of(const struct scenario *scenario, const struct probity_record *record,
                         uint64_t limit)
 {
@@ -431,7 +431,7 @@ static uint64_t count_row(const struct probity_profile_row *row, int is_over)
     return row->site == 0 ? row->calls : 0;
 }
 
-/* Counts the calls that the spool's cells have at this moment. */
+/* Counts the calls that the spool's cells contain now. */
 static void look_at_cells(const struct probity_spool_header *spool, void *segment)
 {
     uint64_t begun = shared->begun, finished = shared->finished, found = 0;
@@ -453,7 +453,7 @@ static void look_at_cells(const struct probity_spool_header *spool, void *segmen
         fail("calls counted between finished and begun", finished, found);
 }
 
-/* What a reader must find now: all that is finished, and at most one hit more. */
+/* Checks what a reader must find now: all finished hits, and at most one more. */
 static void look(void *segment, const struct scenario *scenario)
 {
     uint64_t begun = shared->begun, finished = shared->finished, found = 0;
@@ -570,7 +570,7 @@ static void check_trace(const struct scenario *scenario)
         unlink("trace");
 }
 
-/* The addresses of all instructions that the probes execute, without repeats. */
+/* Returns the addresses of all instructions that the probes execute, without repeats. */
 static uint64_t places[PLACES_MAX], place_count;
 
 static uint64_t register_of(pid_t child, size_t offset)
@@ -583,7 +583,7 @@ static void add_place(uint64_t place)
     static uint8_t is_known[1 << 16];
     uint64_t slot = place * UINT64_C(0x9e3779b97f4a7c15) >> 48;
 
-    /* Another address in this slot: look for this one. */
+    /* The slot contains a different address: look for this one. */
     for (uint64_t i = 0; is_known[slot] && i < place_count; i++) {
         if (places[i] == place)
             return;
@@ -593,7 +593,7 @@ static void add_place(uint64_t place)
         places[place_count++] = place;
 }
 
-/* A hardware breakpoint, because it leaves the code unchanged. */
+/* Uses a hardware breakpoint, because it leaves the code unchanged. */
 static void set_breakpoint(pid_t child, uint64_t place)
 {
     size_t address = offsetof(struct user, u_debugreg[0]);
@@ -623,7 +623,7 @@ static void write_expected(pid_t child)
     need(fclose(file) == 0, "expected");
 }
 
-/* Leaves the trace. */
+/* Leaves the trace in place. */
 static void step_through(const struct scenario *scenario)
 {
     int status, signal_number;
@@ -650,7 +650,7 @@ static void step_through(const struct scenario *scenario)
         write_expected(child);
 }
 
-/* The stride that stays within STEPS_TO_PLACES; the average place is half the path away. */
+/* Returns the stride that stays within STEPS_TO_PLACES; the average place is half the path away. */
 static uint64_t stepped_stride(uint64_t stride)
 {
     uint64_t least = place_count * place_count / 2 / STEPS_TO_PLACES + 1;
@@ -771,7 +771,7 @@ int main(int argc, char **argv)
     cpu_set_t one;
 
     need(argc > 2, "arguments");
-    /* On one core, stopping and continuing need not wake up another one. */
+    /* On a single core, stopping and continuing need not wake up another core. */
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_setaffinity(0, sizeof one, &one);

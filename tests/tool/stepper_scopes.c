@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stepper_scopes.c: the scopes of the child that is stepped, and what a reader must find of each.
+ * stepper_scopes.c: the scopes of the child that is stepped, and the records that a reader must
+ * find of each.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -34,7 +35,7 @@ static __attribute__((noinline)) void hooked(void)
     __cyg_profile_func_exit((void *)hooked, __builtin_return_address(0));
 }
 
-/* As gcc compiles them with -pg -mfentry -minstrument-return=call. */
+/* As gcc compiles calls of them with -pg -mfentry -minstrument-return=call. */
 #define WITH_FENTRY(name, body)                                                                    \
     __asm__("    .text\n"                                                                          \
             "    .type " #name ", @function\n" #name ":\n"                                        \
@@ -192,7 +193,7 @@ uint32_t scopes_records(enum scopes_kind kind)
     return kind == SCOPES_PROFILE ? 1 : kind == SCOPES_MESSAGE ? 3 : kind == SCOPES_PAUSE ? 4 : 2;
 }
 
-/* The number of a record whose first value is `a`, at `position` in its scope. */
+/* Returns the number of a record whose first value is `a`, at `position` in its scope. */
 static int64_t found(enum scopes_kind kind, uint32_t a, uint32_t place, int is_right)
 {
     uint32_t number = a & NUMBER, whose = a & ~(uint32_t)NUMBER;

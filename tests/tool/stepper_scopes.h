@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stepper_scopes.h: the scopes that stepper.c steps through. Every record has a number in several
- * values, which must agree, so that torn records and mixed-up values show.
+ * stepper_scopes.h: the scopes that stepper.c steps through. Every record contains its number in
+ * several values, which must agree, so that torn records and mixed-up values are detected.
  */
 #ifndef PROBITY_TESTS_STEPPER_SCOPES_H
 #define PROBITY_TESTS_STEPPER_SCOPES_H
@@ -27,15 +27,15 @@ enum { SCOPES_HANDLER = 1 << 30 };
 /* Runs scope `number` of this kind. begins() is called before each record, ends() after it. */
 void scopes_run(enum scopes_kind kind, uint32_t number, void (*begins)(void), void (*ends)(void));
 
-/* How many records one such scope makes. */
+/* Returns how many records one such scope makes. */
 uint32_t scopes_records(enum scopes_kind kind);
 
 /* Same as above in a signal handler: two records, with parameters and return value. */
 void scopes_handle(uint32_t number);
 
-/* A record's number, from 0, over all scopes of this kind; + SCOPES_HANDLER for the handler's. -1:
- * not one of them; -2: its values were never recorded together. hits: the numbers of preceding
- * enters, leaves, pauses and resumes, which have no numbers themselves. */
+/* Returns a record's number, from 0, over all scopes of this kind; + SCOPES_HANDLER for the
+ * handler's. -1: not one of them; -2: its values were never recorded together. hits: the numbers of
+ * preceding enters, leaves, pauses and resumes, which have no numbers themselves. */
 int64_t scopes_number(enum scopes_kind kind, const struct probity_record *record,
                       uint32_t hits[4]);
 

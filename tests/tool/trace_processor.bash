@@ -1,11 +1,12 @@
 # For scripts that query Perfetto's trace processor. Sourced after common.bash.
 
-# All variants share the packages of tests/npm, in the test's directory rather than in the tree.
+# All variants share the packages of tests/npm, which are in the test's directory rather than in the
+# tree.
 NPM=${BUILD%"-$VARIANT"}/npm
 "$SOURCE/tools/npm_install.sh" "$SOURCE/tests/npm" "$NPM"
 
-# Starts the processor, which ends with the script. It is waited for, so that the test's CPU time has
-# the processor's.
+# Starts the processor, which ends with the script. The script waits for it, so that the test's CPU
+# time includes the processor's.
 start_processor() {
     # shellcheck disable=SC2034 # PROCESSOR_PID is its id while it runs
     coproc PROCESSOR {

@@ -14,7 +14,7 @@ causes='.rows[] | select(.object != null) | .object as $object | .worst[0] |
     "\($object) \(.tid) \(.culprit_tid) \(.culprit_function)"'
 
 # $1 description, $2 status, $3 trace, $4 the true causes, $5 minimum number that must be named, $6
-# "others" if there may be waits that were not planted. Sets right and unknown.
+# "others" if there may be other waits. Sets right and unknown.
 same_causes() {
     tool "$1" "$2" waits --json "$3"
     jq -r "$causes" output | sort > found
@@ -23,7 +23,7 @@ same_causes() {
         FILENAME == "truth" { cause[$1] = $2 " " $3 " " $4; next }
         { said = $2 " " $3 " " $4 }
         !($1 in cause) { if (others == "") print $1, "was not planted"; next }
-        # A scope whose leave was destroyed seems open: only the thread is certain.
+        # A scope whose leave was destroyed appears to be open: only the thread is certain.
         is_damaged && index(cause[$1], $2 " " $3 " ") == 1 { right++; next }
         said == cause[$1] { right++; next }
         $3 == "null" { unknown++; next }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * emulated.h: for tests that an emulator cannot pass. To be included after cmocka.h.
+ * emulated.h: for tests that cannot pass in an emulator. Include after cmocka.h.
  */
 #ifndef PROBITY_TESTS_UNIT_EMULATED_H
 #define PROBITY_TESTS_UNIT_EMULATED_H
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Leaves out the test that calls it, if it runs in qemu (tools/test.sh sets VARIANT). */
+/* Skips the calling test in qemu (tools/test.sh sets VARIANT). */
 static inline void leave_out_if_emulated(const char *why)
 {
     const char *variant = getenv("VARIANT");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_recording.h: for tests of what this process records: its trace and spool are in a new
+ * own_recording.h: for tests that record this process: its trace and spool are in a new
  * directory.
  */
 #ifndef TESTS_UNIT_OWN_RECORDING_H

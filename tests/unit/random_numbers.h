@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * random_numbers.h: the same random numbers in each run.
+ * random_numbers.h: random numbers that are the same in each run.
  */
 #ifndef TESTS_UNIT_RANDOM_NUMBERS_H
 #define TESTS_UNIT_RANDOM_NUMBERS_H
@@ -10,7 +10,7 @@
 
 static uint64_t seed = 1;
 
-/* Between 0 and 1. */
+/* Returns a number between 0 and 1. */
 static inline double uniform(void)
 {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -123,7 +123,7 @@ static void other_files_are_not_used(void **state)
     symbols_addresses_close(NULL);
 }
 
-/* A small compressed file would be large in memory. */
+/* A compressed file that is small, but would be large in memory. */
 static void compressed_files_are_not_used(void **state)
 {
     struct symbols_addresses *addresses = symbols_addresses_open(NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fits lines to bounds of random clocks: the true offset is never further away than the error says,
- * and the line satisfies every bound.
+ * Fits lines to bounds of random clocks: the true offset is within the reported error, and the line
+ * satisfies every bound.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -24,8 +24,8 @@
 
 enum { BLOCK_BYTES = 1000 };
 
-/* A plan for the next calls of pwrite: write at most this many bytes, or, if negative, fail with
- * this error. After the last entry, write everything. */
+/* A plan for the next calls of pwrite: each writes at most this many bytes or, if negative, fails
+ * with this error. After the last entry, calls write everything. */
 static struct {
     long steps[8];
     int count, next;
@@ -57,7 +57,7 @@ struct sample {
 static void start(struct sample *sample, const long *steps, int count)
 {
     plan.count = plan.next = 0;
-    /* Nothing is appended to a file without a name. */
+    /* Nothing is appended to an unnamed file. */
     snprintf(sample->path, sizeof sample->path, "/tmp/test_append.XXXXXX");
     int file = mkstemp(sample->path);
     assert_true(file >= 0);
@@ -74,7 +74,7 @@ static void start(struct sample *sample, const long *steps, int count)
     plan.next = 0;
 }
 
-/* The file has the first block, and also the second if it was written. */
+/* Checks that the file has the first block, and also the second if it was written. */
 static void expect_blocks(struct sample *sample, int blocks)
 {
     char found[3 * BLOCK_BYTES];
@@ -101,7 +101,7 @@ static void a_block_is_written_in_as_many_pieces_as_the_system_takes(void **stat
     expect_blocks(&sample, 2);
 }
 
-/* Fails at once, after a part, or by writing nothing without reporting an error. */
+/* Makes pwrite fail at once, after a part, or by writing nothing without reporting an error. */
 static void what_is_refused_leaves_the_file_as_it_was(void **state)
 {
     static const struct {
@@ -157,7 +157,7 @@ static void a_limit_of_file_size_is_an_error_and_no_signal(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Some file systems have no link count, so a file without a name is not detected there. */
+/* Some file systems have no link count, so an unnamed file is not detected there. */
 static void a_file_that_lost_its_name_is_left_alone(void **state)
 {
     struct sample sample;

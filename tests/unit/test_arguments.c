@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_arguments.c: descriptions of arguments: the library accepts valid ones and refuses every
+ * test_arguments.c: descriptions of arguments: the library accepts valid ones and rejects every
  * damaged one.
  */
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "base/arguments.h"
 #include "base/cpu.h"
 
-/* The smallest description with one of everything, and a second function. */
+/* The smallest description that contains every kind of item, and a second function. */
 struct small {
     struct probity_arguments_head head;
     struct probity_arguments_object object;
@@ -145,7 +145,7 @@ static void every_number_is_checked(void **state)
     REFUSES(texts[7], 'e');
 }
 
-/* With any single byte changed, an accepted description still refers to nothing outside. */
+/* With any single byte changed, an accepted description still refers only to its own contents. */
 static void a_changed_byte_leads_nowhere(void **state)
 {
     struct probity_arguments all;

@@ -44,7 +44,7 @@ static void an_array_that_fits_stays_where_it_is(void **state)
     free(items);
 }
 
-/* Each item is written at a place where a memory checker would detect that it does not fit. */
+/* Each item is written, so that a memory checker would detect that it does not fit. */
 static void an_array_without_a_capacity_has_room_for_one_more(void **state)
 {
     uint64_t *items = NULL;

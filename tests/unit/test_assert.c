@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_assert.c: an assertion that is false ends the process and says where, in builds that have
- * assertions; other builds do not evaluate it.
+ * test_assert.c: in builds with assertions, a false one ends the process and reports the location;
+ * other builds do not evaluate assertions.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ enum { HAS_ASSERTIONS = 0 };
 
 static int evaluations;
 
-/* Without assertions it is not called. */
+/* Not called without assertions. */
 __attribute__((unused)) static int evaluated(int value)
 {
     evaluations++;
@@ -44,7 +44,7 @@ static void test_true_assertion_changes_nothing(void **state)
     assert_int_equal(evaluations, HAS_ASSERTIONS);
 }
 
-/* Runs the assertion in a child, whose standard error is returned. */
+/* Runs the assertion in a child. Returns the child's standard error. */
 static int status_of_false_assertion(char *ret_text, size_t room)
 {
     const struct rlimit no_core = {0, 0};

@@ -52,7 +52,7 @@ static void file_header(void **state)
     probity_file_header_put(bytes);
     assert_memory_equal(bytes, magic, sizeof magic);
     assert_int_equal(probity_file_header_check(bytes), 0);
-    bytes[14] = 77; /* a newer minor version only adds */
+    bytes[14] = 77; /* newer minor versions only add fields */
     assert_int_equal(probity_file_header_check(bytes), 0);
     bytes[12] = 2;
     assert_int_equal(probity_file_header_check(bytes), PROBITY_ERROR_VERSION);

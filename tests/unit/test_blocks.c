@@ -9,8 +9,8 @@
 
 static struct make make;
 
-/* A hit, in ns after the start. off: for how long the thread was off the CPU since its previous
- * hit, in ns. */
+/* A hit, in ns after the start. off: how long the thread was off the CPU since its previous hit, in
+ * ns. */
 #define HIT(ns, probe, off) {MAKE_START + 2 * (ns), 2 * (probe), 2 * (off)}
 
 /* Two threads. Spans from 1 to 2: 1000 ns, 3000 ns (500 off-CPU), 2000 ns; from 2 to 1: 100 ns, and
@@ -30,7 +30,7 @@ static void write_trace(const char *name)
     make_write(&make, name);
 }
 
-/* The output for the generated trace. The caller frees it. */
+/* Returns the output for the generated trace. The caller frees it. */
 static char *printed(const char *name, uint64_t from_ns, uint64_t to_ns, int is_json)
 {
     const char *path = make.path;
@@ -129,7 +129,7 @@ static void put_hit(struct probity_blocks *blocks, uint32_t id, const char *site
 }
 
 /* Sites with equal names are one probe, wherever they are; a site named 7 is not probe 7. Numbers
- * that share a cache slot are not mixed up. */
+ * that share a cache slot are kept apart. */
 static void probes_are_numbers_and_names(void **state)
 {
     struct probity_blocks *blocks;
@@ -169,7 +169,7 @@ static void probes_are_numbers_and_names(void **state)
     probity_blocks_close(blocks);
 }
 
-/* Sites that are switched in one process hide no hits of another. */
+/* Sites switched off in one process do not hide hits of another. */
 static void only_blocks_of_the_switched_trace_are_cut(void **state)
 {
     static const uint8_t off[8] = {0, 0, 0, 0, 9, 0, 0, 0};
@@ -201,7 +201,7 @@ static void only_blocks_of_the_switched_trace_are_cut(void **state)
     }
 }
 
-/* Each probe follows each other one: no pair is lost or counted for another. */
+/* Each probe follows every other one: no pair is lost or counted as another. */
 static void many_pairs_are_distinguished(void **state)
 {
     enum { PROBES = 60 };
@@ -227,8 +227,8 @@ static void many_pairs_are_distinguished(void **state)
     probity_blocks_close(blocks);
 }
 
-/* As in the output of `probity csv`: a site's name applies from its declaration on, the name of a
- * numbered probe to all its hits. */
+/* As in the output of `probity csv`, a site's name applies from its declaration on, and the name of
+ * a numbered probe to all its hits. */
 static void names_may_come_late(void **state)
 {
     struct probity_event event = {.kind = PROBITY_EVENT_HIT, .id = 4, .is_site = 1};
@@ -257,7 +257,7 @@ static void names_may_come_late(void **state)
     probity_blocks_close(blocks);
 }
 
-/* The longest spans, longest first; of equal ones, the first. */
+/* The longest spans, longest first; equal ones in the order in which they occurred. */
 static void the_slowest_are_the_slowest(void **state)
 {
     static const uint64_t lengths[] = {5, 1, 4, 9, 2, 9}, expected[] = {9, 9, 5, 4};
@@ -282,7 +282,7 @@ static void the_slowest_are_the_slowest(void **state)
     probity_blocks_close(blocks);
 }
 
-/* One request: within a thread, to another thread, and within the other thread. */
+/* One request: within the first thread, to another thread, and within that thread. */
 static void between_two_threads_there_is_no_cpu_time(void **state)
 {
     static const struct {

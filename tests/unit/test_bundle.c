@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_bundle.c: bundles of traces: what is written is read, and a damaged or hostile table is
- * refused.
+ * test_bundle.c: bundles of traces: reading returns what was written, and a damaged or hostile
+ * table is rejected.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 
 enum { BYTES_MAX = 512, HEADER_BYTES = 40 };
 
-/* A file with a bundle, and its path. */
+/* A bundle file, and its path. */
 static struct file {
     int file;
     char path[64];
@@ -61,7 +61,7 @@ static void make_bundle(void)
     write_bytes();
 }
 
-/* Makes the checksum correct again. */
+/* Recomputes the checksum. */
 static void seal(void)
 {
     uint32_t sum = probity_checksum(0, made.bytes, 32);
@@ -195,7 +195,7 @@ static void each_truncation_is_found(void **unused)
     assert_int_equal(open_made(), PROBITY_ERROR_DAMAGED);
 }
 
-/* The first entry is at 40, of 32 bytes, the second one at 72. */
+/* The first entry is at offset 40 and has 32 bytes; the second one is at 72. */
 static void hostile_tables_are_refused(void **unused)
 {
     static const struct {
@@ -203,12 +203,12 @@ static void hostile_tables_are_refused(void **unused)
         uint64_t value;
     } changes[] = {
         {16, 4, 0}, {16, 4, 3}, {16, 4, UINT32_MAX}, {16, 4, 4097}, /* number of members */
-        {20, 4, 0}, {20, 4, UINT32_MAX}, {20, 4, 1 << 24},          /* bytes of the table */
-        {24, 8, 0}, {24, 8, UINT64_MAX},                            /* bytes of the file */
+        {20, 4, 0}, {20, 4, UINT32_MAX}, {20, 4, 1 << 24},          /* size of the table */
+        {24, 8, 0}, {24, 8, UINT64_MAX},                            /* size of the file */
         {40, 8, 0}, {40, 8, UINT64_MAX}, {40, 8, UINT64_MAX - 7}, {40, 8, 1 << 20}, /* offset */
-        {48, 8, UINT64_MAX}, {48, 8, 1 << 20}, {48, 8, 12},         /* bytes, overlapping */
+        {48, 8, UINT64_MAX}, {48, 8, 1 << 20}, {48, 8, 12},         /* size, overlapping */
         {72, 8, 105}, {72, 8, 104},                                 /* offset of the second */
-        {58, 2, 0}, {58, 2, 4}, {58, 2, 6}, {58, 2, UINT16_MAX},    /* bytes of the name */
+        {58, 2, 0}, {58, 2, 4}, {58, 2, 6}, {58, 2, UINT16_MAX},    /* length of the name */
         {64, 1, '\n'}, {64, 1, '/'}, {64, 1, 0}, {64, 1, 0x7f},     /* the name */
         {69, 1, 'x'},                                               /* its padding */
     };

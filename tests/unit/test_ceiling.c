@@ -37,7 +37,7 @@ static void what_fits_stays(void **state)
     assert_memory_equal(&settings, &usual, sizeof usual);
 }
 
-/* Reduced in this order: fewer segments, fewer chunks, shorter chunks, nothing. */
+/* Reduced in this order: number of segments, number of chunks, size of chunks, nothing. */
 static void the_rest_is_cut_to_fit(void **state)
 {
     int before = 0;
@@ -92,8 +92,8 @@ static void make_file(const char *directory, int number, size_t bytes)
     close(file);
 }
 
-/* Exact up to a limit; files beyond it count as average. The buffer is small, so it is filled more
- * than once. */
+/* Exact up to a limit; files beyond it count as average. The buffer is small, so it is filled
+ * several times. */
 static void files_are_added_up(void **state)
 {
     char directory[] = "/dev/shm/probity-unit.XXXXXX", path[64], buffer[256];

@@ -48,7 +48,7 @@ static void finds_what_was_added_in_few_steps(void **state)
         assert_ptr_equal(find(&table, i << 20, &steps), &items[i]);
         assert_null(find(&table, i << 20 | 1, &steps));
     }
-    /* Two look-ups each, and at most one item per chain on average. */
+    /* Looks each key up twice, and finds at most one item per chain on average. */
     assert_true(steps < 3 * (size_t)ITEMS);
     for (uint64_t i = 0; i < ITEMS; i += 2)
         probity_hashtable_remove(&table, &items[i]);

@@ -57,7 +57,7 @@ static void pieces(void **state)
     }
 }
 
-/* Long runs are computed in lanes, short ones are not. */
+/* Long runs are computed in lanes, but not short ones. */
 static void long_runs(void **state)
 {
     static uint8_t bytes[10000];

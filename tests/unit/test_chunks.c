@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_chunks.c: the chunk headers of a recording against the words in the chunks. A reader that
- * waits for words of a chunk holds the watermark back to the base tick in the header, so the words
- * must not be older. Uses a ring, because the writer does not touch full chunks there.
+ * test_chunks.c: the chunk headers of a recording against the words in the chunks. While a reader
+ * waits for words of a chunk, the watermark stays at the base tick in the header, so the words must
+ * not be older. Uses a ring, in which the writer does not touch full chunks.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 
 enum { CHUNK_WORDS = 512, HITS = 6000 };
 
-/* Waits for a gap after the last hit, so that this hit reads the CPU clock and is relocated to
+/* Waits for a gap after the last hit, so that the next hit reads the CPU clock and is relocated to
  * follow the reading. */
 static void hit_behind_a_gap(uint64_t gap_ticks)
 {
@@ -33,8 +33,8 @@ static void hit_behind_a_gap(uint64_t gap_ticks)
     probity_probe(7);
 }
 
-/* The payload of the INFO block begins with session and boot, and has the spool's path among its
- * texts. */
+/* The payload of the INFO block begins with session and boot, and contains the spool's path among
+ * its texts. */
 static void attach_own(struct probity_attach *ret_attach)
 {
     static uint8_t bytes[16384];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Readings of a clock that goes back, as CLOCK_MONOTONIC of a library that replaces it may.
+ * Readings of a clock that goes back, which CLOCK_MONOTONIC may do if a library replaces it.
  *
  * link-flags: -Wl,--wrap=clock_gettime
  */

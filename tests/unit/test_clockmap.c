@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Maps the clocks of several traces to one, with anchors that no real clock produces, which gives
- * UBSan something to find.
+ * Maps the clocks of several traces to one, with anchors that no real clock produces, so that UBSan
+ * can detect overflows.
  */
 #include <setjmp.h>
 #include <stdarg.h>

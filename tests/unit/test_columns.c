@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_columns.c: columns are the same in CSV and JSON, each kind of value has the format's form,
- * and unknown values are absent.
+ * test_columns.c: columns are the same in CSV and JSON, each kind of value has the form that the
+ * format requires, and unknown values are absent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,7 +160,7 @@ static void members_are_in_the_order_given(void **state)
     free(text);
 }
 
-/* An object in memory has the same members as a written one. */
+/* An object built in memory has the same members as a written one. */
 static void objects_have_the_same_members(void **state)
 {
     const struct kinds all = {"text", 0.25, 1, 1}, none = {NULL, INFINITY, 0, 0};

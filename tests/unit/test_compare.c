@@ -18,8 +18,8 @@
 #include "answers/diff/compare.h"
 #include "answers/diff/diff_print.h"
 
-/* The repetitions only exercise arithmetic: under a sanitizer, or if long doubles are computed in
- * software, a tenth of them covers every path. */
+/* The repetitions only exercise arithmetic, so a tenth of them is enough under a sanitizer, or if
+ * long doubles are computed in software. */
 #if LDBL_MANT_DIG > 64
 #define IS_SHORTENED 1
 #elif defined __has_feature
@@ -159,7 +159,7 @@ static int is_change(const struct probity_compare_result *result)
     return result->verdict == PROBITY_COMPARE_LESS || result->verdict == PROBITY_COMPARE_MORE;
 }
 
-/* How many statistics of this row are reported as changed. */
+/* Returns how many statistics of this row are reported as changed. */
 static int changes_of(const struct probity_compare_row *row)
 {
     int changes = 0;
@@ -169,7 +169,7 @@ static int changes_of(const struct probity_compare_row *row)
     return changes;
 }
 
-/* Comparisons of equal programs in which some line reports a change: 5 % are allowed. */
+/* Counts comparisons of equal programs in which some line reports a change: 5 % are allowed. */
 static void false_alarms(size_t runs)
 {
     int alarms = 0;
@@ -216,7 +216,7 @@ static void three_percent_are_found_in_twenty_runs(void **state)
 }
 
 /* A function exactly at the limit fails in at most 5 % of cases, however many functions there are;
- * one far beyond it is found. */
+ * one far beyond the limit is found. */
 static void limits_fail_seldom_by_mistake(void **state)
 {
     const struct probity_compare_limit
@@ -351,8 +351,8 @@ static void scopes_of_one_name_stay_apart(void **state)
     probity_compare_close(compare);
 }
 
-/* A span has no function name and no self time. Renaming its probes does not change which span it
- * is; but a site is not the probe with the same number. */
+/* A span has no function name and no self time. If its probes are renamed, it is still the same
+ * span, but a site and a probe with the same number are different. */
 static void blocks_stand_for_themselves(void **state)
 {
     struct probity_compare *compare = open_compare(&usual);
@@ -496,8 +496,8 @@ static void limits_need_more_than_to_be_observed(void **state)
     probity_compare_close(compare);
 }
 
-/* A quantile is known only to within its bucket, so runs that agree may all be off by the same
- * amount. */
+/* A quantile is known only to within its bucket, so equal values of several runs may all be off by
+ * the same amount. */
 static void coarse_quantiles_are_not_called_same(void **state)
 {
     const struct probity_compare_limit limits[] = {LIMIT(PROBITY_COMPARE_P99, 1, -15, "p99<-15%"),
@@ -572,7 +572,7 @@ static void other_machines_are_reported(void **state)
 
 static void rows_come_in_order(void **state)
 {
-    /* 20 * 1003.5 - 10 * 1003.5 is a little more than the removed 10 * 1000. */
+    /* 20 * 1003.5 - 10 * 1003.5 is slightly more than the removed 10 * 1000. */
     static const struct {
         int order;
         const char *first, *second;
@@ -681,7 +681,7 @@ static void outputs_are_as_ever(void **state)
 
 enum { WRITTEN_FUNCTIONS = 8, WRITTEN_BLOCKS = 4 };
 
-/* How much slower a run makes one function or span. */
+/* Returns how much slower a run makes one function or span. */
 static double factor_of(uint32_t place, int is_slow, double percent)
 {
     static const double noise[] = {0.01, 0.015, 0.02, 0.03};

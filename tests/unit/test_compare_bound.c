@@ -19,7 +19,7 @@ static void add(struct probity_compare_run *run, enum probity_compare_kind kind,
 }
 
 /* Sixteen runs of a function a and 40 spans, of which span i takes i * 1000 ns. The last run has
- * two more spans, and in it span 3, left out so far, takes long. */
+ * two more spans, and its span 3, which was left out until then, takes long. */
 static struct probity_compare *compare_many(const struct probity_compare_options *options)
 {
     struct probity_trace_facts facts = {.path = "run", .state = PROBITY_TRACE_CLOSED,
@@ -46,7 +46,7 @@ static struct probity_compare *compare_many(const struct probity_compare_options
     return compare;
 }
 
-/* Returns NULL if the row is not compared. */
+/* Returns the row, or NULL if it is not compared. */
 static const struct probity_compare_row *find(const struct probity_compare *compare,
                                               const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_conditions.c: conditions, settings and names of dumps; and the block DUMP.
+ * test_conditions.c: conditions, settings and names of dumps; the block DUMP.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -83,7 +83,7 @@ static const char *signal_text(int number)
     return text;
 }
 
-/* A handler must not change how the program ends, and sigaction() must take it. */
+/* A handler must not change how the program ends, and sigaction() must accept it. */
 static void signals_that_end_a_program_are_refused(void **state)
 {
     static const int refused[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP, SIGSYS,  SIGABRT,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_control.c: requests in a spool's header: made, answered, timed out; a writer
- * that sleeps; concurrent requesters; a tool that makes requests unknown to the writer; and one
- * that runs out of memory.
+ * test_control.c: requests in a spool's header: made, answered, timed out; a writer that sleeps;
+ * concurrent requesters; a tool whose requests are unknown to the writer; and one that runs out of
+ * memory.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@
 enum { SHORT_NS = 20000000, ASKERS = 4, ASKS = 50 };
 #define LONG_NS INT64_C(20000000000)
 
-/* This process's spool, as the writer and as a tool map it. */
+/* This process's spool, as mapped by the writer and by a tool. */
 static struct {
     char path[64];
     struct probity_spool_header *header;
@@ -80,7 +80,7 @@ static int tear_down(void **state)
     return unlink(spool.path);
 }
 
-/* Stands in for the writer thread: answers requests for the levels of functions and parameters. */
+/* Acts as the writer thread: replies to requests for the levels of functions and parameters. */
 static void *answer(void *argument)
 {
     int functions = 5, parameters = 5;
@@ -183,7 +183,7 @@ static void serials_wrap(void **state)
     assert_int_equal(spool.header->level_answered, 2);
 }
 
-/* An unanswered request stays pending, and the next requester waits for it. */
+/* A request without a reply stays pending, and the next requester waits for it. */
 static void no_answer(void **state)
 {
     uint32_t serial;
@@ -239,7 +239,7 @@ static void *ask_often(void *argument)
     return (void *)faults;
 }
 
-/* With concurrent requesters, no request is lost or mistaken for another. */
+/* With concurrent requesters, no request is lost or gets the reply to another. */
 static void several_at_a_time(void **state)
 {
     pthread_t asker[ASKERS], writer = start_answers();
@@ -256,7 +256,7 @@ static void several_at_a_time(void **state)
     assert_int_equal(spool.header->level_answered, ASKERS * ASKS);
 }
 
-/* A request that failed before it was made does not keep later ones out. */
+/* A request that failed before it was made does not block later ones. */
 static void no_memory_for_a_change(void **state)
 {
     char why[PROBITY_SPOOL_CHANGE_TEXT];

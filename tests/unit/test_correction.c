@@ -2,8 +2,8 @@
  *
  * test_correction.c: which call each record's cost is charged to, and times without that cost, for
  * traces with round costs. A tick is half a nanosecond. With one call per window, a range is
- * widened by 128/256 ns at either end, and by the usual 1 ns. The error is half the range, plus
- * its midpoint for the influence of other load, plus 1 ns for rounding.
+ * widened by 128/256 ns at either end, and by the usual 1 ns. The error is half the range, plus its
+ * midpoint (for the influence of other load), plus 1 ns for rounding.
  */
 #include "test_scopes_make.h"
 
@@ -23,8 +23,8 @@ struct run {
     size_t count;
 };
 
-/* Midpoints: a hit costs 4; a scope 10 in itself and 6 in its caller, or with values 20 and 16; a
- * message 8. The ranges extend 2 to either side, plus the margin. */
+/* Midpoints: a hit costs 4; a scope costs itself 10 and its caller 6, or with values 20 and 16; a
+ * message costs 8. The ranges extend by 2 to either side, plus the margin. */
 static void start(void)
 {
     static const struct {
@@ -72,8 +72,8 @@ static void close_run(struct run *run)
     probity_reader_close(run->reader);
 }
 
-/* middle: the expected midpoint in ns. reach: how many costs it consists of, each of which is known
- * to within 2 ns and the margin. */
+/* middle: the expected midpoint in ns. reach: the number of costs in it, each known to within 2 ns
+ * and the margin. */
 static void expect_cost(const struct probity_cost_sum *cost, uint64_t middle, uint64_t reach)
 {
     assert_int_equal((cost->least + cost->most) / 2, middle * UNITS);
@@ -98,8 +98,8 @@ static void each_record_costs_where_it_stands(void **state)
     assert_int_equal(run.count, 2);
     const struct probity_report_sums *a = &run.functions[0].sums, *b = &run.functions[1].sums;
     assert_int_equal(a->uncosted + b->uncosted, 0);
-    /* The function's own cost and what two callees cost it; the total includes the callees' own
-     * cost. */
+    /* The function's own cost, and what its two callees cost it; the total also includes the
+     * callees' own cost. */
     expect_cost(&a->self_cost, 10 + 2 * 6, 3);
     expect_cost(&b->self_cost, 2 * 10 + 2 * 4 + 8, 2 + 2 + 1);
     expect_cost(&b->total_cost, 2 * 10 + 2 * 4 + 8, 2 + 2 + 1);
@@ -163,7 +163,7 @@ static void never_below_nothing(void **state)
     close_run(&run);
 }
 
-/* Costs are unknown without a COST block, and for a deferred scope. */
+/* Costs are unknown without a COST block, and for deferred scopes. */
 static void what_is_not_known(void **state)
 {
     uint8_t checkpoint[16] = {40, 0, 0, 0, 1};
@@ -193,8 +193,8 @@ static void what_is_not_known(void **state)
     close_run(&run);
 }
 
-/* Spans from 1 to 2 of 100, 200 and 3,000 ns. The last exceeds a gap; in the generated INFO, the
- * clock reading that follows a gap costs nothing. */
+/* Spans from 1 to 2 of 100, 200 and 3,000 ns. The last one is longer than a gap; in the generated
+ * INFO, the clock reading after a gap costs nothing. */
 static void blocks_have_one_hit_each(void **state)
 {
     const struct make_item items[] = {{.tick = 0, .code = 2},    {.tick = 200, .code = 4},
@@ -229,7 +229,7 @@ static void blocks_have_one_hit_each(void **state)
     unlink(make.path);
 }
 
-/* Costs that occur only now and then are not subtracted. */
+/* Costs that occur only occasionally are not subtracted. */
 static void rare_costs(void **state)
 {
     const struct probity_cost_sum sum = {.least = 2 * UNITS, .most = 4 * UNITS, .rare = 10 * UNITS};
@@ -253,8 +253,8 @@ static void rare_costs(void **state)
 
 enum { EARLY = 40, EARLY_SLOW = 90 };
 
-/* Like start(), with readings that may be early: by 30 for integers and 39 for loads, EARLY of
- * which exceeds the margin of 1; by 89 for divisions. */
+/* Like start(), with readings that may be early: by 30 for integers, by 39 for loads, which exceeds
+ * the margin of 1 by EARLY, and by 89 for divisions. */
 static void start_early(void)
 {
     static const struct {
@@ -280,7 +280,7 @@ static void start_early(void)
     make_event(&make, 1, MAKE_START, PROBITY_EVENT_FUNCTION, payload, bytes);
 }
 
-/* A total has one begin and one end per call; shifts inside the call only affect self times. */
+/* A total has one begin and one end per call; shifts inside the call affect only self times. */
 static void early_readings(void **state)
 {
     const struct make_item items[] = {
@@ -309,7 +309,7 @@ static void early_readings(void **state)
     assert_int_equal(a->total_cost.early_inside, 0);
     assert_int_equal(ordered->self_cost.early + ordered->self_cost.early_inside, 0);
     assert_int_equal(ordered->self_cost.rare, ordered->self_cost.most);
-    /* The two calls of b: what they cost, and by how much they are early. */
+    /* The cost of the two calls of b, and by how much they are early. */
     struct probity_corrected with = probity_report_corrected(b, 1);
     struct probity_cost_sum punctual = b->self_cost;
     punctual.early = 0;

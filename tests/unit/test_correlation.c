@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_correlation.c: correlation ids as W3C `traceparent` headers, and headers of other tracers:
- * the examples of the specification, and every byte of one changed or missing.
+ * the examples of the specification, and one of them with each byte changed or missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 static const char example[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-/* The text is at the end of its memory, so that a sanitizer finds a byte that is read beyond it. */
+/* The text ends at the end of its memory, so that a sanitizer detects reads beyond it. */
 static int parse(const char *text, size_t length, uint64_t *ret_id)
 {
     char *copy = malloc(length + 1);

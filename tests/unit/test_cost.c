@@ -100,13 +100,13 @@ static void ranges(void **state)
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_OWN].most, 2560 + MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_CALLER].least, 2048 - MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_CALLER].most, 3072 + MARGIN);
-    /* Without a measurement: from the cost of a plain scope to twice that. */
+    /* Without a measurement, the cost is between that of a plain scope and twice that. */
     assert_int_equal(costs.part[PROBITY_PART_VALUES_OWN].least, 1024 - MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_VALUES_OWN].most, 2 * (2560 + MARGIN));
     assert_int_equal(costs.part[PROBITY_PART_PROFILED_OWN].most, 0);
 }
 
-/* A call by a compiler's hooks: as measured, otherwise between one and two scopes. */
+/* The cost of a call by a compiler's hooks is as measured, otherwise between one and two scopes. */
 static void hooked(void **state)
 {
     struct probity_trace_facts facts = {.info.rate = UINT64_C(1) << 32};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_counts.c: with spools that are too small, each record is either found or counted as dropped
- * and reported to the right caller, and the program's errno, files and the memory of ended threads
- * are left alone.
+ * and reported to the right caller, and the program's errno, its files and the memory of ended
+ * threads are not changed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -105,7 +105,7 @@ static void what_is_dropped_is_counted_and_reported(void **state)
     for (int i = 0; i < CHUNKS - 1; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, keep_a_chunk, NULL), 0);
     pthread_barrier_wait(&all_have_chunks);
-    /* Fills our own chunk when no other chunk is free. */
+    /* Fills this thread's chunk when no other chunk is free. */
     for (int i = 0; i < CHUNK_RECORDS + DROPPED; i++)
         probity_probe(2);
     pthread_barrier_wait(&all_may_end);
@@ -173,7 +173,7 @@ static void a_thread_is_identified_by_its_name(void **state)
     assert_string_equal(found.name, "another");
 }
 
-/* Names are events of several words, and the last one does not fit in the chunk. */
+/* Names are events of several words; the last name does not fit in the chunk. */
 static void the_end_of_a_chunk_is_no_hole(void **state)
 {
     (void)state;
@@ -203,8 +203,8 @@ static void ids_come_back_however_large(void **state)
 }
 
 #if PROBITY_HAS_FAST_PATH
-/* Forked in the middle of a probe, as a signal handler might do. read(2) stores the values, because
- * it may fail. */
+/* Forks in the middle of a probe, as a signal handler might. read(2) stores the values, because it
+ * may fail. */
 static void a_child_stores_nothing_of_its_parents(void **state)
 {
     const uint32_t ids[] = {1, 3};
@@ -247,7 +247,7 @@ static void errno_stays(void **state)
     stop_and_read();
 }
 
-/* Whether the file begins with `text`. */
+/* Returns whether the file begins with `text`. */
 static int begins(const char *thread, const char *name, const char *text, char ret_text[2000])
 {
     char path[600];

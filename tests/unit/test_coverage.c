@@ -40,7 +40,7 @@ static int take_site(void *context, const struct probity_listed_site *site)
     return probity_coverage_list(context, site);
 }
 
-/* The output for the generated traces. The caller frees it. */
+/* Returns the output for the generated traces. The caller frees it. */
 static char *printed(const char *const *paths, size_t count, uint64_t from_ns, int is_json)
 {
     struct probity_coverage *coverage;
@@ -76,7 +76,7 @@ static char *printed(const char *const *paths, size_t count, uint64_t from_ns, i
     return text;
 }
 
-/* Site 0 is "parse" on line 4; sites 2 and 3 are enter and leave of "work", 8 and 9 those of a
+/* Site 0 is "parse" on line 4; sites 2 and 3 are enter and leave of "work", 8 and 9 are those of a
  * function that is in no list; site 20 is never declared. */
 static void write_trace(const char *name, uint32_t left_out)
 {
@@ -205,7 +205,8 @@ static void sites_off_outside_the_range_are_complete(void **state)
     unlink(make.path);
 }
 
-/* An inline function is in two libraries: whichever declares it, the listed site counts as hit. */
+/* An inline function is in two libraries: the listed site counts as hit, whichever library declares
+ * it. */
 static void an_inline_function_is_found_in_another_library(void **state)
 {
     struct probity_coverage *coverage;
@@ -227,7 +228,7 @@ static void an_inline_function_is_found_in_another_library(void **state)
     assert_int_equal(count, 1);
     assert_string_equal(sites[0]->object, "b.so");
     assert_int_equal(sites[0]->hits, 1);
-    /* If both libraries list it, only the one that declared it is hit. */
+    /* If both libraries list it, only the site of the library that declared it is hit. */
     listed.object = "a.so";
     probity_coverage_close(coverage);
     assert_int_equal(probity_coverage_open(0, 0, &coverage), 0);
@@ -278,7 +279,7 @@ static int count_site(void *context, const struct probity_listed_site *site)
     return 0;
 }
 
-/* Short rows that repeat a long text make a reader work more than their size suggests, so both are
+/* Short rows that repeat a long text cause more work than their size suggests, so both are
  * limited. */
 static void repeated_texts_have_an_end(void **state)
 {

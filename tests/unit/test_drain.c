@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_drain.c: decodes hand-made chunks, as doc/spool.md describes them: with holes, pending
- * records, words out of order, ticks that wrap, wide ids, CPU records, and in parts.
+ * records, words out of order, ticks that wrap, wide ids, and CPU records; in one part or two.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,8 +146,8 @@ static void holes(void **state)
     assert_true(got.count == 2 && got.output.end == 4 && got.output.holes == 0);
 }
 
-/* A handler probed after another probe had reserved its word, before or after that probe read the
- * clock. */
+/* A handler made a hit after another probe had reserved its word, before or after that probe read
+ * the clock. */
 static void out_of_order(void **state)
 {
     static const uint64_t ticks[] = {1100, 1060, 1070, 1050, 1100, 1090};
@@ -185,7 +185,7 @@ static void ticks_wrap(void **state)
     expect_hit(3, near_wrap + (UINT64_C(1) << 38), 3);
 }
 
-/* Two hits a day apart: the CPU record has the full tick. */
+/* Two hits a day apart: the CPU record contains the full tick. */
 static void days_between(void **state)
 {
     uint64_t later = 1000 + (UINT64_C(3) << 44);
@@ -263,7 +263,8 @@ static void events(void **state)
     assert_int_equal(got.record[1].payload_bytes, 16);
 }
 
-/* A chunk decoded in two parts, split at any word, gives the same as in one. */
+/* Decoding a chunk in two parts, split at any word, gives the same result as decoding it at
+ * once. */
 static void in_parts(void **state)
 {
     struct probity_drain_input input;

@@ -51,8 +51,7 @@ static void drops_lie_between_two_counts(void **state)
     probity_drops_release(&drops);
 }
 
-/* When there are many intervals, the ones closest together are merged; the count loses no
- * record. */
+/* If there are many intervals, the closest ones are merged, and all records are still counted. */
 static void memory_is_bounded(void **state)
 {
     enum { MANY = 5000, NEAR = 10, FAR = 1000 };
@@ -72,7 +71,7 @@ static void memory_is_bounded(void **state)
     }
     assert_int_equal(records, MANY);
     assert_int_equal(drops.count, PROBITY_DROPS_MAX);
-    /* All 500 large gaps are still there. */
+    /* All 500 large gaps still exist. */
     size_t far = 0;
     for (size_t i = 1; i < drops.count; i++)
         far += drops.items[i].from_ns - drops.items[i - 1].to_ns >= FAR;
@@ -141,7 +140,7 @@ static void a_time_line_shows_when(void **state)
     line = strstr(text, "\ndropped");
     assert_non_null(line);
     assert_memory_equal(line, "\ndropped                77 \033[1;31m  !!     !\033[0m\n", 49);
-    /* The thread is always on the CPU, so all is green. */
+    /* The thread is always on the CPU, so every column is green. */
     assert_non_null(strstr(text, "\033[32mA\033[0m"));
     assert_null(strstr(text, "\033[33ma"));
     free(text);

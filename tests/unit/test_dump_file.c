@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_dump_file.c: what a dump takes from the trace, if the writer has discarded a chunk after the
- * dump copied it.
+ * test_dump_file.c: what a dump copies from the trace if the writer has discarded a chunk that the
+ * dump had copied.
  */
 #include "test_reader_make.h"
 
@@ -23,7 +23,7 @@ static void count_pause(void *context)
     ++*(int *)context;
 }
 
-/* The trace has the declarations of the chunk, which the dump also contains whole. */
+/* The trace has the declarations of the chunk, which the dump also contains in full. */
 static void discarded_chunk_is_not_twice(void **state)
 {
     static uint64_t words[WORDS];

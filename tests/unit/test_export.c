@@ -11,7 +11,7 @@
 
 #include "exports/export_json.h"
 
-/* An exporter's output for the generated trace. Static: valid until the next call. */
+/* Returns an exporter's output for the generated trace. Static: valid until the next call. */
 static const char *export_with(const struct probity_exporter *exporter,
                                const struct probity_export_options *options,
                                struct probity_export_counts *ret_counts)
@@ -26,7 +26,7 @@ static const char *export_with(const struct probity_exporter *exporter,
     return text;
 }
 
-/* The trace's own name varies. */
+/* The name of the trace varies. */
 static void expect_export(const struct probity_exporter *exporter,
                           const struct probity_export_options *options, const char *expected)
 {
@@ -228,8 +228,8 @@ static void graphviz_has_calls_or_blocks(void **state)
     unlink(make.path);
 }
 
-/* A range has the calls that begin in it, whole, and leaves out those that began earlier; names are
- * kept. */
+/* A range contains the calls that begin in it, to their ends, but not those that began earlier;
+ * names are kept. */
 static void a_range_has_what_begins_in_it(void **state)
 {
     static const struct probity_export_options part = {.from_ns = MAKE_WALL + 4400,
@@ -317,7 +317,7 @@ static void a_full_disk_is_an_error(void **state)
     unlink(make.path);
 }
 
-/* Many calls precede the deferred scope: those already written stay where they are. */
+/* Many calls precede the deferred scope: those already written are not moved. */
 static void late_scopes_find_the_lines_that_are_left(void **state)
 {
     static struct make_item items[2 + 2 * 300 + 3];
@@ -345,7 +345,7 @@ static void late_scopes_find_the_lines_that_are_left(void **state)
     }
     assert_int_equal(before, 300 - 256);
     assert_int_equal(behind, 256);
-    /* The times of the following call, and of the end of the previous one. */
+    /* The times of the next call, and of the end of the previous one. */
     assert_non_null(strstr(text, "\"at\":485},\n{\"type\":\"O\",\"frame\":1,\"at\":485},\n"
                                  "{\"type\":\"O\",\"frame\":0,\"at\":490}"));
     unlink(make.path);

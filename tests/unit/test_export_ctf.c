@@ -46,7 +46,8 @@ static const struct {
                   {"stall", "8"}, {"profiling", "1"}, {"levels", "11"},
                   {"lost", "8"}, {"state", "s888"}};
 
-/* "101 @1000 enter outer cpu 2000 ...", with the time of the event instead of its time stamp. */
+/* Returns "101 @1000 enter outer cpu 2000 ...", with the time of the event instead of its time
+ * stamp. */
 static void ctf_event(FILE *out, struct span *from, uint64_t *stamp)
 {
     uint64_t id = ctf_number(from, 1), at = ctf_number(from, 8);

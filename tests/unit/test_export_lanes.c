@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_export_lanes.c: intervals get the lowest lane that is free, the preferred one if it is; no
- * two overlap in a lane, and there are no more lanes than intervals that overlap.
+ * test_export_lanes.c: an interval gets its preferred lane if that is free, otherwise the lowest
+ * free one; no two overlap in a lane, and there are no more lanes than intervals that overlap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void a_preferred_lane_is_taken_if_it_is_free(void **state)
 
 enum { INTERVALS = 20000, AT_A_TIME = 300 };
 
-/* Many at a time: the tree grows several times. */
+/* Opens many at a time: the tree grows several times. */
 static void intervals_of_a_lane_do_not_overlap(void **state)
 {
     struct export_lanes lanes = {.leaves = 0};

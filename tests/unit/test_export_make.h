@@ -48,8 +48,8 @@ static inline void start(void)
 }
 
 /* Thread 1 jumps out of a scope, thread 2 never leaves one, and thread 3 has a leave without an
- * enter. At 3.5 us, thread 1 reports that late() began at 2.5 us, so the calls in between were made
- * by late(). */
+ * enter. At 3.5 us, thread 1 records that late() began at 2.5 us, so late() made the calls in
+ * between. */
 static inline void make_all(void)
 {
     uint8_t late[20] = {LATE, 0, 0, 0, 4};
@@ -76,8 +76,8 @@ static inline void make_all(void)
     make_finish(&make, "export");
 }
 
-/* All bytes that an exporter writes for the generated trace, malloc'ed and zero-terminated. An
- * exporter of directories writes to `path`, and the text is empty. */
+/* Returns all bytes that an exporter writes for the generated trace, malloc'ed and zero-terminated.
+ * If it exports a directory, it writes to `path`, and the text is empty. */
 static inline char *export_bytes(const struct probity_exporter *exporter,
                                  const struct probity_export_options *options, const char *path,
                                  struct probity_export_counts *ret_counts, size_t *ret_bytes)
@@ -135,7 +135,7 @@ static inline size_t put_extremes(uint8_t *at)
 
 static char long_name[LONG_NAME + 1];
 
-/* One thread, named in invalid UTF-8, that never leaves a function with a long name and those
+/* One thread, with a name in invalid UTF-8, never leaves a function with a long name and those
  * values, and makes a hit whose ids are all ones. The program's path has 10,000 bytes. */
 static inline void make_extremes(void)
 {
@@ -176,8 +176,8 @@ static inline void make_nothing(void)
     make_finish(&make, "nothing");
 }
 
-/* Compares and frees the decoded text, in which more than 40 equal letters in a row are written as
- * in "n*1898". */
+/* Compares and frees the decoded text, in which more than 40 equal letters in a row are shortened,
+ * as in "n*1898". */
 static inline void expect_text(char *text, const char *expected)
 {
     char *to = text;

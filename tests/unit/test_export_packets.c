@@ -47,7 +47,7 @@ static int next(struct span *from, struct field *ret_field)
     return 1;
 }
 
-/* The first field with this number; all zero if there is none. */
+/* Returns the first field with this number; all zero if there is none. */
 static struct field find(struct span from, uint64_t number)
 {
     struct field field;
@@ -108,7 +108,7 @@ static void read_annotation(struct perfetto_reader *reader, struct span annotati
     }
 }
 
-/* "#2 B outer [function] @1000 cpu 2000 n=-2". */
+/* Returns "#2 B outer [function] @1000 cpu 2000 n=-2". */
 static void read_event(struct perfetto_reader *reader, struct span event, uint64_t wall_ns)
 {
     static const char types[] = "?BEI";
@@ -286,7 +286,7 @@ static struct span by_id(struct span profile, uint64_t of, uint64_t id)
     return profile;
 }
 
-/* "a;b calls wall cpu off [key=text]", outermost first. */
+/* Returns "a;b calls wall cpu off [key=text]", outermost first. */
 static void read_sample(FILE *out, struct span profile, struct span sample)
 {
     uint64_t stack[16];
@@ -403,8 +403,8 @@ static void read_attributes(FILE *out, struct span from, uint64_t number)
     fputc('\n', out);
 }
 
-/* The last byte of an id identifies its span, because the sessions of generated traces begin and
- * end with 7. */
+/* The last byte of an id identifies its span, because sessions of generated traces begin and end
+ * with 7. */
 static int last_of(struct span id)
 {
     return id.at == NULL ? 0 : id.end[-1] ^ 7;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fine.c: histograms against the values that were counted.
+ * test_fine.c: compares histograms with the counted values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static int compare_values(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Compares quantiles with the nearest ranks of the sorted values. */
+/* Compares quantiles with values of the nearest ranks in the sorted values. */
 static void expect_quantiles(void)
 {
     static const unsigned per_mille[] = {1, 10, 100, 250, 500, 900, 990, 999, 1000};
@@ -121,7 +121,7 @@ static uint64_t count_of(const struct probity_histogram *fine, uint64_t value)
     return 0;
 }
 
-/* First with few buckets allocated, then with all, and with counts too large for the few. */
+/* Few buckets are allocated at first, then all, with counts too large for the few. */
 static void what_is_merged_is_added(void **state)
 {
     struct probity_histogram one = {0}, other = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fleet.c: data sent to a database and read back: literals, blocks, answers that are truncated
+ * test_fleet.c: data sent to a database and read back: literals, blocks, replies truncated
  * anywhere, runs, and rows that depend only on events.
  */
 #include <setjmp.h>
@@ -236,7 +236,7 @@ static void put(uint8_t **at, uint64_t value, size_t bytes)
     *at += bytes;
 }
 
-/* The answer about functions with one function, number 9, "f". */
+/* The reply about functions, with one function: number 9, "f". */
 static size_t functions_answer(uint8_t *bytes)
 {
     uint8_t *at = bytes;
@@ -251,7 +251,7 @@ static size_t functions_answer(uint8_t *bytes)
     return (size_t)(at - bytes);
 }
 
-/* The answer about sums: 2 calls of function 9, of 5 and 300 ns, whose buckets are 5 and 278. */
+/* The reply about sums: 2 calls of function 9, of 5 and 300 ns, whose buckets are 5 and 278. */
 static size_t sums_answer(uint8_t *bytes, unsigned second_bucket)
 {
     static const uint64_t sums[] = {2, 0, 0, 0, 0, 0, 0, 305, 300, 305, 300, 0, 0, 305};
@@ -274,7 +274,7 @@ static size_t sums_answer(uint8_t *bytes, unsigned second_bucket)
     return (size_t)(at - bytes);
 }
 
-/* Takes both answers, the second one truncated to `bytes`. Returns the result of the second. */
+/* Takes both replies, the second one truncated to `bytes`. Returns the result for the second. */
 static int take_both(size_t bytes, unsigned second_bucket, struct probity_report **ret_report,
                      struct probity_fleet_sums *ret_sums)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_flush.c: after a flush, the trace file alone, without the spool, has all records.
+ * test_flush.c: after a flush, the trace file contains all records, even without the spool.
  */
 #include <fcntl.h>
 #include <setjmp.h>

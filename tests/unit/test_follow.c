@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_follow.c: follows a trace that this program writes by hand. Every record returned is in the
- * file, is accounted for, and is older than anything that may follow. Once the program is dead,
- * the rest comes from the spool.
+ * test_follow.c: follows a trace that this program writes by hand. Each record returned is in the
+ * file, is counted, and is older than all that may follow. Once the program is dead, the remaining
+ * records are read from the spool.
  */
 #include "test_reader_make.h"
 
@@ -13,7 +13,7 @@ static struct make_spool spool;
 static struct probity_reader *reader;
 static int program = -1; /* holds the lock of the program that writes */
 
-/* Unlike make_spool_write, does not replace the file, because a reader has it mapped. */
+/* Unlike make_spool_write, does not replace the file, because a reader has mapped it. */
 static void change_spool(void)
 {
     int file = open(spool.path, O_WRONLY);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether two instructions are in different functions, according to unwind tables written by hand:
- * entries with the instructions that compilers put before the first push, and parts that were split
- * off a function, which are in its frame from the beginning.
+ * Tests whether two instructions are found to be in different functions, with hand-written unwind
+ * tables: entries with the instructions that compilers put before the first push, and parts that
+ * were split off a function, which are in its frame from the beginning.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,12 +13,12 @@
 
 #include "base/functions.h"
 
-/* Any instruction that is not a nop and that all assemblers know: nothing is executed. */
+/* Any instruction that is not a nop and that all assemblers accept: nothing is executed. */
 #define BRANCH_TARGET "ret\n"
 #define PUSH "ret\n"
 #define IN_FRAME ".cfi_def_cfa_offset 16\n"
 
-/* The nops at the end make each longer than its first instructions. */
+/* Each ends with nops, so that one_entry + 1, for example, is still inside. */
 #define CODE(name, instructions)                                                                   \
     extern const char name[];                                                                      \
     __asm__(".text\n.balign 16\n.globl " #name "\n" #name ":\n"                                    \

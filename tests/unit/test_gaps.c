@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_gaps.c: how often a thread reads its CPU clock: needlessly for at most a small share of its
- * CPU time, even if it is off the CPU most of the time; and always after a long gap. With a budget,
+ * test_gaps.c: how often a thread reads its CPU clock: always after a long gap; needless readings
+ * take at most a small share of its CPU time, even if it is mostly off the CPU. With a budget,
  * readings after waits are limited, too.
  */
 #include <setjmp.h>
@@ -51,7 +51,7 @@ static int hit(void)
     return probity_thread_slot()->reading.tick != before;
 }
 
-/* If the thread is preempted, the gap is not a short one. */
+/* If the thread is preempted, the gap is not short. */
 static uint64_t short_gaps_with_reading(void)
 {
     uint64_t readings = 0;
@@ -102,7 +102,7 @@ static void test_long_gap(void **state)
     }
 }
 
-/* A thread that waits often and does little else. Its waits are recorded by hits with ids. */
+/* A thread that mostly waits. Its waits are recorded by hits with ids. */
 static void test_waits_with_budget(void **state)
 {
     enum { WAITS = 2000, WAIT_NS = 150000, LONG_COSTS = 4096, BUDGET_PERMILLE = 7, FREE = 64 };
@@ -137,7 +137,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* A budget that is changed changes the share of readings, too. */
+/* Changing a budget changes the share of readings, too. */
 static void test_share_of_a_budget(void **state)
 {
     static struct probity_session session;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_hit_count.c: a function about which a budget decided twice is counted once.
+ * test_hit_count.c: a function for which a budget set a level twice is counted once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void counts_functions(void **state)
         decide(&packer, PROBITY_BUDGET_WHAT_REMOVED, 4);
         decide(&packer, PROBITY_BUDGET_WHAT_HITS, 8);
     }
-    /* Of a later version, or damaged. */
+    /* From a later version, or damaged. */
     decide(&packer, UINT32_MAX, 4);
     decide(&packer, PROBITY_BUDGET_WHAT_COUNTED, PROBITY_LIMIT_SITES);
     decide(&packer, PROBITY_BUDGET_WHAT_TOTAL, UINT32_MAX);

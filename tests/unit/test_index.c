@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of an index: where marks may be, which scopes are open, and files that are not indexes.
+ * Parts of an index: where marks may be, which scopes are open; and files that are not indexes.
  * link-flags: -Wl,--wrap=realloc
  */
 #include <limits.h>
@@ -34,7 +34,7 @@ static void add(struct probity_index_group *group, uint32_t slot, uint64_t first
     assert_int_equal(probity_index_group_add(group, &block), 0);
 }
 
-/* Thread 1 has its block of ticks 10 to 20 after that of 30 to 40. */
+/* The block of thread 1 with ticks 10 to 20 follows that with ticks 30 to 40. */
 static void no_mark_is_between_blocks_out_of_order(void **state)
 {
     static const int is_split[] = {0, 1, 1, 0, 0};
@@ -77,7 +77,7 @@ static void a_leave_closes_what_is_above_it(void **state)
     probity_thread_stack_release(&stack);
 }
 
-/* An index with one thread, one mark and a sum, in a file without a name. */
+/* An unnamed file with an index of one thread, one mark and a sum. */
 static int make_index(struct probity_index_writer *writer, uint64_t usable_tick)
 {
     const struct probity_index_state thread = {.thread = 7, .tid = 70, .last_tick = 100};
@@ -98,7 +98,7 @@ static int make_index(struct probity_index_writer *writer, uint64_t usable_tick)
     return writer->file;
 }
 
-/* Passes over an index; returns what ended the pass. */
+/* Scans an index. Returns what ended the scan. */
 static int walk(int file)
 {
     struct probity_index_cursor cursor;
@@ -146,7 +146,7 @@ static void an_index_of_an_older_version_is_not_used(void **state)
     close(file);
 }
 
-/* Makes the choice with an index that already lists one thread. */
+/* Chooses marks with an index that already lists one thread. */
 static uint64_t chosen(uint64_t usable_tick, uint64_t before_tick)
 {
     static struct probity_index_writer writer;
@@ -209,8 +209,8 @@ static struct probity_data state_of(int file, uint32_t thread)
     return found;
 }
 
-/* Declarations are not records: thread 1 has one after its latest hit, thread 2 has nothing
- * else. */
+/* Declarations are not records: thread 1 has one after its latest hit, and thread 2 has only
+ * declarations. */
 static void a_state_ends_with_the_latest_record(void **state)
 {
     static const uint8_t name[] = {5, 0, 0, 0, 'n', 'a', 'm', 'e'};
@@ -243,7 +243,7 @@ static int open_index(void *context, const char *path, const struct probity_rang
     return file;
 }
 
-/* The slot of a thread, if a window is read that begins at from_ns. */
+/* Returns the slot of a thread if a window is read that begins at from_ns. */
 static uint32_t slot_of(const char *path, int has_index, uint64_t from_ns, uint32_t thread)
 {
     const struct probity_reader_options options = {.open_index = open_index,
@@ -262,8 +262,8 @@ static uint32_t slot_of(const char *path, int has_index, uint64_t from_ns, uint3
     return slot;
 }
 
-/* Thread 2 begins before thread 1, but its block is after a mark: a block of the file is written
- * when it is full. */
+/* Thread 2 begins before thread 1, but its block follows a mark, because a block is written when it
+ * is full. */
 static void threads_have_the_same_slots_as_without_an_index(void **state)
 {
     static struct make make;
@@ -288,7 +288,7 @@ static void threads_have_the_same_slots_as_without_an_index(void **state)
     unlink(make.path);
 }
 
-/* Kinds of the events of a thread after the window [150, 300), a letter each. */
+/* The kinds of a thread's events after the window [150, 300), one letter each. */
 static void kinds_after(const char *path, int has_index, uint32_t thread, char *ret_kinds)
 {
     const struct probity_reader_options options = {.open_index = open_index,
@@ -340,8 +340,8 @@ static void a_loss_before_the_next_record_is_returned(void **state)
 /* ---- Thread states -----------------------------------------------------------------------------
  */
 
-/* TRACE.sched with one block, which has no states; the file ends at `end` or after the block.
- * Returns a descriptor. */
+/* Creates TRACE.sched with one block, which has no states; the file ends at `end` or after the
+ * block. Returns a descriptor. */
 static int make_sched(off_t end, struct probity_sched_block *ret_block)
 {
     static struct make make;
@@ -365,7 +365,7 @@ static int make_sched(off_t end, struct probity_sched_block *ret_block)
     return file;
 }
 
-/* An index that lists this block of this file. */
+/* Creates an index that lists this block of this file. */
 static int index_with_states(int trace, int sched, const struct probity_sched_block *block)
 {
     static struct probity_index_writer writer;
@@ -407,7 +407,7 @@ static void make_two_blocks(struct make *make)
     make_sync(make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
 }
 
-/* Whether an index may list a block of this size, if the file is large enough. */
+/* Returns whether an index may list a block of this size if the file is large enough. */
 static int is_listed(uint32_t bytes)
 {
     static struct make make;
@@ -433,7 +433,7 @@ static int is_listed(uint32_t bytes)
     return got;
 }
 
-/* A reader allocates as much as the list has. */
+/* A reader allocates as much as the list requires. */
 static void a_listed_block_is_not_longer_than_any_other(void **state)
 {
     const uint32_t most = PROBITY_BLOCK_HEADER_BYTES + PROBITY_BLOCK_PAYLOAD_MAX;
@@ -532,7 +532,7 @@ static int make_trace(void)
     return file_of(&make, "trace");
 }
 
-/* Each array that has to grow fails to do so once. */
+/* Lets each array that must grow fail to do so once. */
 static void no_memory_is_an_error(void **state)
 {
     static const struct probity_index_options options;

@@ -68,7 +68,7 @@ static void several_traces_are_divided_together(void **state)
     probity_lanes_release(&traces[1].lanes);
 }
 
-/* One thread with most records, or most records in blocks that both lanes read. */
+/* One thread has most records, or most records are in blocks that both lanes read. */
 static void a_trace_that_gains_nothing_is_not_divided(void **state)
 {
     struct probity_trace single = closed_trace(), shared = closed_trace();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_live.c: a chunk is handed over, freed and reused while a reader copies it: after each
- * instruction of the reader in turn, and by another thread at full speed. Whatever the reader
- * copies, header and words, is from a single use of the chunk.
+ * instruction of the reader in turn, and by another thread at full speed. The header and words that
+ * the reader copies must be from a single use of the chunk.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -118,7 +118,8 @@ static void behind_each_instruction(void **state)
 }
 #endif
 
-/* Some uses wait for the reader to look; otherwise a slow reader would never see a whole one. */
+/* Some uses wait for the reader, because a slow reader would otherwise never copy a complete
+ * one. */
 static void *use_again_and_again(void *unused)
 {
     for (uint32_t i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); i++) {

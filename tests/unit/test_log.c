@@ -46,7 +46,7 @@ static void start(void)
         make_event(&make, 1, MAKE_START, PROBITY_EVENT_FORMAT, formats[i], formats_bytes[i]);
 }
 
-/* The log of the generated trace. Static: valid until the next call. */
+/* Returns the log of the generated trace. Static: valid until the next call. */
 static const char *log_with(const struct probity_log_options *options)
 {
     static char text[1 << 16];
@@ -197,8 +197,8 @@ static void filters_show_a_part(void **state)
                         "101: leave;\n");
 }
 
-/* main and slow are long. load is short, so it is left out with all it contains. deep runs inside
- * slow, when slow is already known to be long. */
+/* main and slow are long. load is short, so it is left out with its callees. deep runs inside slow
+ * when slow has already exceeded the limit. */
 static void short_scopes_are_left_out(void **state)
 {
     struct probity_log_options options = plain;
@@ -364,8 +364,8 @@ static void many_lines_stay_with_their_thread(void **state)
     free(text);
 }
 
-/* Nested deeper than the number of lines that can be held back: the rest is printed, and is what a
- * log of all scopes begins with. */
+/* Scopes nested deeper than the number of lines that can be held back: the lines beyond it are
+ * printed, and are those at the beginning of a log of all scopes. */
 static void what_is_held_back_is_bounded(void **state)
 {
     struct probity_log_options options = plain;

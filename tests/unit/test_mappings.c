@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mappings.c: the newest mapping that contains an address at a time; late, overlapping, broken
- * and too many ones.
+ * test_mappings.c: the newest mapping that contains an address at a given time; mappings that are
+ * late, overlapping, broken or too many.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_model.c: models of generated events with known results; paths of requests by correlation id;
- * unlimited numbers of ids.
+ * any number of ids.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -153,8 +153,8 @@ static void lengths_are_summed_over_time(void **state)
     probity_model_close(model);
 }
 
-/* Items present at the beginning or end, or put twice, are counted and reported; Little's law then
- * does not hold. */
+/* Items that are present at the beginning or end, or put twice, are counted and reported; Little's
+ * law does not hold then. */
 static void items_in_part_are_reported(void **state)
 {
     static const struct hit hits[] = {
@@ -177,7 +177,8 @@ static void items_in_part_are_reported(void **state)
     probity_model_close(model);
 }
 
-/* ---- Locks -------------------------------------------------------------------------------------
+/* ---- Locks
+ * -------------------------------------------------------------------------------------
  */
 
 static void holds_and_waits_are_of_threads(void **state)
@@ -261,7 +262,7 @@ static void requests_are_of_their_begin(void **state)
     probity_model_close(model);
 }
 
-/* Requests that never end do not make memory grow without limit. */
+/* Requests that never end do not increase memory without limit. */
 static void too_many_ids_are_forgotten(void **state)
 {
     enum { MORE = 10 };
@@ -272,7 +273,7 @@ static void too_many_ids_are_forgotten(void **state)
         const struct hit hit = {0, 1, i, BEGIN, i, 0, NEVER};
         put_hits(model, &hit, 1);
     }
-    /* The oldest ones were evicted, the next one was not. */
+    /* The oldest ones were evicted, but not the next one. */
     const struct hit ends[] = {{0, 2, PROBITY_INFLIGHT_MAX + MORE + 1, END, MORE, 0, NEVER},
                                {0, 2, PROBITY_INFLIGHT_MAX + MORE + 1, END, MORE + 1, 0, NEVER}};
     PUT_HITS(model, ends);
@@ -291,7 +292,7 @@ static void too_many_ids_are_forgotten(void **state)
 /* ---- Groups ------------------------------------------------------------------------------------
  */
 
-/* One of three workers begins differently; main and helper have equal names but do different
+/* One of three workers begins differently; main and helper have the same name but do different
  * things. */
 static void threads_that_do_the_same_are_a_group(void **state)
 {
@@ -363,7 +364,7 @@ static void locks_do_not_make_a_group(void **state)
     probity_model_close(model);
 }
 
-/* With unlimited names and beginnings, whatever exceeds the limit forms one group, which is
+/* With unlimited names and beginnings, all threads beyond the limit form one group, which is
  * reported. */
 static void too_many_names_are_one_group(void **state)
 {
@@ -468,7 +469,7 @@ static void ways_go_from_thread_to_thread(void **state)
     probity_blocks_close(blocks);
 }
 
-/* Evicts the path unused for longest, not the one that began first. */
+/* The path unused for longest is evicted, not the one that began first. */
 static void the_way_left_alone_is_forgotten(void **state)
 {
     const struct probity_blocks_options options = {.by_correlation = 1};
@@ -560,8 +561,8 @@ static void a_wait_for_a_cpu_may_end_after_the_range(void **state)
     probity_model_close(model);
 }
 
-/* The model of a request at each `times` in each of the traces 0 to 2, between which sites of trace
- * 1 are switched. */
+/* Returns the model of requests at each of `times` in each of the traces 0 to 2, between which
+ * sites of trace 1 are switched. */
 static struct probity_model *switched_model(const uint64_t *times, size_t count)
 {
     struct probity_model *model = start_model();
@@ -585,7 +586,7 @@ static struct probity_model *switched_model(const uint64_t *times, size_t count)
     return model;
 }
 
-/* Sites that are switched in one process hide no hits of another. */
+/* Sites switched off in one process do not hide hits of another. */
 static void only_the_switched_trace_is_cut(void **state)
 {
     static const uint64_t times[] = {0, 100};

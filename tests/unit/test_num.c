@@ -11,7 +11,8 @@
 
 #include "base/varint.h"
 
-/* As the format defines it: seven bits per byte, up to eight bytes; beyond that, nine bytes. */
+/* The length that the format defines: seven bits per byte, up to eight bytes; beyond that, nine
+ * bytes. */
 static size_t length_of(uint64_t value)
 {
     size_t bytes = 1;
@@ -29,7 +30,7 @@ static void check_value(uint64_t value)
     memset(bytes, 0xa5, sizeof bytes);
     uint8_t *end = probity_varint_put(bytes, value);
     assert_int_equal(end - bytes, length_of(value));
-    /* Decoding ignores the bytes after the number, and works if there are none. */
+    /* Decoding ignores the bytes after the number, and works if none follow. */
     memset(end, 0xff, 8);
     assert_ptr_equal(probity_varint_get(bytes, bytes + sizeof bytes, &got), end);
     assert_true(got == value);

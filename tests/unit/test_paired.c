@@ -88,7 +88,7 @@ static void all_signs_agree(void **state)
     }
 }
 
-/* Differences symmetrical around 1, 2,000 times: at least 95 % of the intervals contain 1, but not
+/* Differences symmetrical about 1, 2,000 times: at least 95 % of the intervals contain 1, but not
  * all. */
 static void intervals_hold_what_they_say(void **state)
 {
@@ -108,7 +108,7 @@ static void intervals_hold_what_they_say(void **state)
     assert_in_range(missed, REPETITIONS * 2 / 100, REPETITIONS * 6 / 100);
 }
 
-/* The bounds hardly change at the number of pairs where the normal approximation takes over. */
+/* The bounds hardly change at the number of pairs from which the normal approximation is used. */
 static void many_pairs(void **state)
 {
     static double differences[PROBITY_SIGNED_RANK_EXACT_MAX + 1];
@@ -158,7 +158,7 @@ static void a_factor_is_found(void **state)
     assert_false(overhead.times[PROBITY_OVERHEAD_WALL].ratio.has_interval);
 }
 
-/* The idle runs start 2 processes and the others 3; anything else is due to records. */
+/* The idle runs start 2 processes and the others 3; all other differences are due to records. */
 static void starts_are_distinguished_from_records(void **state)
 {
     enum {

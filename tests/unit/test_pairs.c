@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pairs.c: the table of pairs of instructions: it contains the pairs that were kept, and no
+ * test_pairs.c: the table of pairs of instructions: it contains the pairs that were added, and no
  * others.
  */
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void kept_are_found(void **state)
     }
 }
 
-/* It keeps as many pairs as a large program uses at a time. */
+/* It holds as many pairs as a large program uses at a time. */
 static void most_stay(void **state)
 {
     static struct probity_pairs pairs;

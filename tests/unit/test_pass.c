@@ -45,7 +45,8 @@ static uint64_t now(void)
     return probity_clock_ticks(live.clock);
 }
 
-/* ---- The owner's side --------------------------------------------------------------------------
+/* ---- The owner's side
+ * --------------------------------------------------------------------------
  */
 
 static void open_chunk(void)
@@ -57,7 +58,7 @@ static void open_chunk(void)
     slot.hot.cursor = (uint64_t)probity_pool_words(&live.pool, slot.chunk);
 }
 
-/* Reserves and, unless it is 0, stores a word. Returns its address. */
+/* Reserves a word, and stores it unless it is 0. Returns its address. */
 static uint64_t *put(uint64_t word)
 {
     uint64_t *at = (uint64_t *)slot.hot.cursor;
@@ -82,8 +83,8 @@ static void put_name(void)
     put(name);
 }
 
-/* Hit 1, a probe in progress, hit 3. Returns the word where the probe will store its hit;
- * *ret_inside: that hit. */
+/* Makes hit 1, a probe in progress, and hit 3. Returns the word in which the probe will store its
+ * hit; *ret_inside: that hit. */
 static uint64_t *put_around_a_hole(uint64_t *ret_inside)
 {
     put(hit(1));
@@ -185,7 +186,7 @@ static void an_open_chunk_is_written_up_to_its_hole(void **state)
     assert_int_equal(found.late, 0);
 }
 
-/* The words of the hit are padding by now, but it is not stored in its new words yet. */
+/* The words of the hit are padding by now, but it is not yet stored in its new words. */
 static void a_hit_on_its_way_to_other_words_holds_the_watermark(void **state)
 {
     (void)state;
@@ -240,7 +241,8 @@ static void a_chunk_stays_its_owners_while_that_may_store(void **state)
     assert_int_equal(live.pool.free_chunks, CHUNKS);
 }
 
-/* A chunk opened before a watermark, with a hole younger than it, is handed over after it. */
+/* A chunk opened before a watermark, with a hole younger than the watermark, is handed over after
+ * it. */
 static void a_pass_over_full_chunks_leaves_the_watermark(void **state)
 {
     uint64_t inside;
@@ -266,7 +268,7 @@ static void a_pass_over_full_chunks_leaves_the_watermark(void **state)
     assert_int_equal(found.late, 0);
 }
 
-/* END replaces the last SYNC, and is in the same write as the last records. */
+/* END replaces the last SYNC, and is written together with the last records. */
 static void an_end_needs_no_sync(void **state)
 {
     (void)state;
@@ -403,8 +405,8 @@ static void a_ring_makes_room_although_a_dump_needs_the_oldest(void **state)
     assert_int_equal(live.pool.free_chunks, CHUNKS / 4);
 }
 
-/* The writer thread loses its CPU after it has taken the notices: while it waits, the oldest chunk
- * becomes older than the ring's window, and a notice comes whose dump needs this chunk. */
+/* The writer thread loses its CPU after it has taken the notices. Meanwhile the oldest chunk
+ * becomes older than the ring's window, and a notice arrives whose dump needs this chunk. */
 static void a_ring_keeps_what_a_notice_not_yet_taken_needs(void **state)
 {
     static struct probity_dumps dumps;
@@ -432,7 +434,7 @@ static void a_ring_keeps_what_a_notice_not_yet_taken_needs(void **state)
     assert_int_equal(dumps.windows, 1);
     assert_int_equal(probity_ring_forget(&pass), 0);
     assert_int_equal(state_of(oldest), PROBITY_CHUNK_FULL);
-    /* Once the dump is written, and no other notice has come, nothing needs it. */
+    /* Once the dump is written, and no other notice has arrived, the chunk is no longer needed. */
     dumps.windows = 0;
     probity_dumps_calls.take(&dumps, &pass, 0);
     assert_int_equal(probity_ring_forget(&pass), 0);

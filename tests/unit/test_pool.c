@@ -99,7 +99,7 @@ static void oldest_first(void **state)
     pool_free(pool);
 }
 
-/* A thread delayed after reading a list head must notice that chunks have come and gone since
+/* A thread delayed after reading a list head must detect that chunks were removed and added since
  * (ABA). */
 static void no_head_comes_back(void **state)
 {
@@ -137,7 +137,8 @@ static void waiting_counts_as_open(void **state)
     pool_free(pool);
 }
 
-/* Threads take, mark, unmark and hand over at full speed while another one collects and frees. */
+/* Threads take, mark, unmark and hand over at full speed while another thread collects and
+ * frees. */
 static struct probity_pool *shared_pool;
 static uint32_t owners[CHUNKS], takers_left, double_owners;
 

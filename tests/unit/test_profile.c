@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_profile.c: cells, rows and PROFILE blocks: decoding returns what was encoded, the newest
- * complete profile counts, and all damage is detected.
+ * complete profile is used, and all damage is detected.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,8 +86,8 @@ static void longest_row_has_room(void **state)
     assert_int_equal(bytes[PROBITY_PROFILE_ROW_BYTES_MAX], 0x5a);
 }
 
-/* Truncated anywhere, rows are rejected. Whichever byte is wrong, nothing outside is read, which a
- * sanitizer checks, and the word after the row keeps its value. */
+/* Rows are rejected if truncated anywhere. Whichever byte is wrong, only the row is read, which a
+ * sanitizer checks, and the word after it keeps its value. */
 static void damaged_rows_are_refused(void **state)
 {
     static uint8_t bytes[PROBITY_PROFILE_ROW_BYTES_MAX];
@@ -256,7 +256,7 @@ static void newest_whole_profile_counts(void **state)
             add_part(&parts, second, i, 2000 + i);
     }
     assert_int_equal(parts.places[0].offset, 1000);
-    /* Parts of two different profiles do not make up one. */
+    /* Parts of two different profiles do not form one. */
     add_part(&parts, second, 0, 3000);
     for (uint32_t i = 1; i < first->count; i++)
         add_part(&parts, first, i, 3000 + i);

@@ -16,7 +16,7 @@ static struct probity_reader *open_one(const char *path)
     return reader;
 }
 
-/* The next hit, skipping events. NULL at the end. */
+/* Returns the next hit, skipping events. NULL at the end. */
 static const struct probity_event *next_hit(struct probity_reader *reader)
 {
     const struct probity_event *event;
@@ -156,7 +156,7 @@ static void cpu_time_follows_the_stream_and_never_steps_back(void **state)
     static const uint64_t expected[] = {5000, 5100, 5100, 5150, 5150};
     (void)state;
     make_start(&make);
-    /* Off the CPU for 200 of 400 ticks, then for longer than the time that has passed. */
+    /* Off the CPU for 200 of 400 ticks, then for longer than the elapsed time. */
     make_data(
         &make, (struct probity_data){.thread = 1, .cpu_ns = 5000},
         (struct make_hit[]){{1000000, 0, 0}, {1000400, 2, 200}, {1000500, 4, 200}, {1000700, 6, 0}},
@@ -350,7 +350,7 @@ static void wall_time_does_not_step_back_between_traces(void **state)
     unlink(other.path);
 }
 
-/* Early records may be written late, so their times depend on the anchors on both sides of them,
+/* Early records may be written late, so their times depend on the anchors before and after them,
  * even if only the first time is requested, without a merge. */
 static void first_time_is_that_of_the_merge(void **state)
 {
@@ -445,7 +445,7 @@ static void many_blocks_pass_through(void **state)
     unlink(make.path);
 }
 
-/* What the progress of a pass has reached. */
+/* The events that the progress of a pass has reached. */
 struct reached {
     uint64_t done, total, step_max;
 };
@@ -461,7 +461,7 @@ static void note_progress(void *context, uint64_t done, uint64_t total)
     reached->total = total;
 }
 
-/* The progress is that of the blocks read, also if the scan finds a SYNC only after all of them. */
+/* The progress is that of the blocks read, even if the scan finds a SYNC only after all of them. */
 static void progress_advances_between_two_syncs(void **state)
 {
     enum { BLOCKS = 256 };

@@ -16,7 +16,7 @@ static struct make make;
 
 __extension__ typedef __int128 probity_wide_test;
 
-/* The events as CSV. Static: valid until the next call. */
+/* Returns the events as CSV. Static: valid until the next call. */
 static const char *csv_of(const struct probity_csv_layout *layout,
                           const struct probity_event *events, size_t count)
 {
@@ -221,7 +221,7 @@ static void a_trace_becomes_a_file_whole_or_not_at_all(void **state)
     unlink(make.path);
 }
 
-/* Anyone with write access to the directory can replace the trace before it is reopened. */
+/* Any user with write access to the directory can replace the trace before it is reopened. */
 static void a_file_that_took_the_name_of_the_trace_becomes_no_csv(void **state)
 {
     char csv[300], why[PROBITY_CSV_WHY_BYTES];

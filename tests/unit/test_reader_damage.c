@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_damage.c: files that are truncated, overwritten or put together wrongly. Whatever the
- * bytes, the reader ends, returns only records that existed, and reports that something is missing.
+ * test_reader_damage.c: files that are truncated, overwritten or assembled incorrectly. Whatever
+ * the bytes, the reader ends, returns only records that existed, and reports that data is
+ * missing.
  */
 #include "test_reader_make.h"
 
@@ -64,7 +65,7 @@ static void count_fault(void *context, uint64_t offset, const char *text)
     faults++;
 }
 
-/* Whether `check` finds a fault in the file or rejects it. */
+/* Returns whether `check` finds a fault in the file or rejects it. */
 static int check_finds_fault(void)
 {
     struct probity_check_listener listener = {.report = count_fault};
@@ -140,7 +141,7 @@ static void any_changed_byte_is_reported(void **state)
             assert_true(at < block_at[1]);
             continue;
         }
-        /* A single block of at most two records is lost. */
+        /* A single block is lost, with at most two records. */
         assert_true(__builtin_popcount((unsigned)seen) >= 6);
         assert_true(is_reported(reader));
         probity_reader_close(reader);
@@ -235,7 +236,7 @@ static void a_block_that_was_there_before_is_passed_over(void **state)
 }
 
 /* Late blocks are returned in time order, and skipped when their place in the file is reached. If
- * the damaged one were mistaken for the other, that one would be returned twice. */
+ * the damaged block were mistaken for the other one, that one would be returned twice. */
 static void a_damaged_late_block_leaves_the_next_one_single(void **state)
 {
     struct probity_reader_options options = {.prescan = 1};

@@ -221,7 +221,7 @@ static inline struct probity_spool_header *make_spool_header(struct make_spool *
     return spool->memory;
 }
 
-/* Opens chunk `index` with hits at base_tick + i * step of probes first_id + i. */
+/* Opens chunk `index` with hits of probes first_id + i at base_tick + i * step. */
 static inline struct probity_chunk_header *make_chunk(struct make_spool *spool, uint32_t index,
                                                       uint64_t serial, uint64_t base_tick,
                                                       uint64_t step, uint32_t first_id,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_scopes.c: how the reader decodes functions, formats and scope events, malicious ones
- * included; hits of other sites are unaffected.
+ * test_reader_scopes.c: how the reader decodes functions, formats and scope events, including
+ * malicious ones; hits of other sites are unaffected.
  */
 #include "test_scopes_make.h"
 
@@ -27,7 +27,7 @@ static const struct probity_event *next(struct probity_reader *reader)
     return event;
 }
 
-/* The next event of this kind. */
+/* Returns the next event of this kind. */
 static const struct probity_event *next_of(struct probity_reader *reader, uint32_t kind)
 {
     const struct probity_event *event;
@@ -189,8 +189,8 @@ static void a_payload_that_is_too_short_has_no_values(void **state)
     }
 }
 
-/* Faults of a trace with a function and a format that are declared `late` ticks after their first
- * use by another thread; 0: never. */
+/* Returns the faults of a trace with a function and a format that are declared `late` ticks after
+ * their first use by another thread; 0: never. */
 static int faults_of_late(uint64_t late, uint64_t dropped)
 {
     enum { USED = 100 };
@@ -297,7 +297,7 @@ static void the_first_declaration_of_a_number_counts(void **state)
     close_made(reader);
 }
 
-/* The prescan counts hits of sites whatever their order in the file: the declaration is in a later
+/* The prescan counts hits of sites in any order in the file: here the declaration is in a later
  * block than the first use. */
 static void enters_and_leaves_are_no_hits(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_reader_spool.c: traces of dead programs: records missing from the file are read from the
- * spool, exactly once, and `recover` appends it to the file, even if interrupted.
+ * spool, exactly once, and `recover` appends them to the file, even if interrupted.
  * link-flags: -Wl,--wrap=fsync
  */
 #include "test_reader_make.h"
@@ -185,7 +185,7 @@ static void holes_on_both_sides_of_a_block_are_read(void **state)
     release_sample();
 }
 
-/* Its last word is zero, and so is the next chunk. */
+/* Its last word is zero, and the next chunk, too. */
 static void of_a_live_chunk_the_newest_record_is_whole(void **state)
 {
     const uint64_t tick = 1000900, event[] = {
@@ -422,7 +422,7 @@ static void recover_leaves_a_live_spool_alone(void **state)
     release_sample();
 }
 
-/* Writers before 0.2 lock the whole file, and until they do, nothing shows that they run. */
+/* Writers before 0.2 lock the whole file; until they do, nothing shows that they are running. */
 static void a_spool_without_a_lock_is_read_and_never_recovered(void **state)
 {
     struct probity_recover_result result;
@@ -471,8 +471,8 @@ static void a_spool_that_a_tool_recovers_is_left_to_it(void **state)
     release_sample();
 }
 
-/* A program that has closed its spool may still hold the lock that shows that it runs. Then only
- * the drainer's lock keeps two tools apart. */
+/* A program that has closed its spool may still hold the lock that shows that it is running. Then
+ * only the drainer's lock excludes a second tool. */
 static void a_closed_spool_is_recovered_by_one_tool_at_a_time(void **state)
 {
     struct probity_recover_result result;
@@ -493,7 +493,7 @@ static void a_closed_spool_is_recovered_by_one_tool_at_a_time(void **state)
     release_sample();
 }
 
-/* The program runs on after the disk was full, and keeps its lock. */
+/* The program continues after the disk was full, and keeps its lock. */
 static void what_a_program_could_not_write_is_recovered_while_it_runs(void **state)
 {
     struct probity_recover_result result;
@@ -545,8 +545,8 @@ static void without_a_spool_recover_changes_nothing(void **state)
 
 static char own_directory[64], moved_directory[80];
 
-/* A process that may rename the directory swaps it for another one, which has a file with the
- * spool's name.
+/* A process that may rename the directory replaces it with another one that contains a file with
+ * the spool's name.
  */
 static void exchange_directories(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_report.c: sums of calls, sort orders, merged functions, and the exact output in both
- * formats. All tests run twice: with single events, and with runs of events.
+ * formats. All tests run twice: with single events and with runs of events.
  */
 #include "print/time_text.h"
 #include "test_scopes_make.h"
@@ -22,8 +22,8 @@ struct run {
     size_t count;
 };
 
-/* Functions a, b and c with sites 10, 20 and 30, and another a with site 50, as if another file
- * included the same header. */
+/* Functions a, b and c with sites 10, 20 and 30, and another function a, with site 50, as if
+ * another file included the same header. */
 static void start(void)
 {
     make_start(&make);
@@ -214,7 +214,7 @@ static void calls_without_profiling_have_no_times(void **state)
     close_run(&run);
 }
 
-/* Durations 1 to 1000, so that a rank equals its value. */
+/* Durations 1 to 1000, so that each rank equals its value. */
 static void quantiles_are_right_to_one_in_256(void **state)
 {
     static struct make_item items[2000];
@@ -513,7 +513,7 @@ static void what_is_measured_off_the_cpu_is_wall_less_cpu_time(void **state)
     }
 }
 
-/* Two threads that overlap, one inside the other, and one alone. */
+/* Two threads that overlap, one during the other, and one alone. */
 static void time_in_which_any_thread_was_inside_counts_once(void **state)
 {
     static const struct moment moments[] = {

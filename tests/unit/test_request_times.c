@@ -57,8 +57,8 @@ static void expect_kind(const struct probity_request_kind *kind, const char *nam
     free(texts[1]);
 }
 
-/* Requests of one id in two traces are two; an id may be used again after the end, whichever probe
- * ends it. */
+/* The same id in two traces denotes two requests. An id may be reused after its end, whichever
+ * probe ends it. */
 static void requests_begin_at_one_probe(void **state)
 {
     static const struct hit hits[] = {
@@ -80,7 +80,7 @@ static void requests_begin_at_one_probe(void **state)
     probity_request_times_release(&times);
 }
 
-/* Without its begin, or if its id begins again before the end, a request has no duration. */
+/* A request has no duration if its begin is missing, or if its id begins again before the end. */
 static void parts_of_requests_do_not_count(void **state)
 {
     static const struct hit hits[] = {

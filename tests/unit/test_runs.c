@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_runs.c: a reader that makes runs returns the same events as one that does not, in its thread
- * or with a second one.
+ * test_runs.c: a reader that makes runs returns the same events as one that does not, with one
+ * thread or two.
  */
 #include "test_reader_make.h"
 
@@ -11,7 +11,7 @@
 
 enum { THREADS = 5, HITS = 2000, COPIES_MAX = 5 * HITS };
 
-/* What is compared of an event. */
+/* The compared part of an event. */
 struct copy {
     uint64_t tick, wall_ns, cpu_ns;
     uint32_t trace, thread, slot, tid, kind, id;
@@ -56,7 +56,7 @@ static size_t read_single(struct probity_reader *reader, struct copy *copies)
     return count;
 }
 
-/* The same. Runs end before end_ns. */
+/* Same as above. Runs end before end_ns. */
 static size_t read_runs(struct probity_reader *reader, uint64_t end_ns, struct copy *copies,
                         size_t *ret_in_runs)
 {
@@ -106,7 +106,7 @@ static size_t compare_one(const char *const *paths, size_t count,
 }
 
 /* Compares single events with runs, without a second thread and with one. Returns the number of
- * events in runs of the first. */
+ * events in runs without one. */
 static size_t compare(const char *const *paths, size_t count,
                       struct probity_reader_options options, uint64_t end_ns)
 {
@@ -147,8 +147,8 @@ static void put_threads(struct make *to, uint32_t seed, uint32_t burst, uint64_t
     }
 }
 
-/* Probe 1 gets other names, again and again, so that its hits often come next; CLOCK_REALTIME runs
- * at three speeds. */
+/* Probe 1 is renamed repeatedly, so that its hits are often the next events; CLOCK_REALTIME runs at
+ * three speeds. */
 static void make_trace(struct make *to, const struct probity_info *info, uint32_t seed,
                        uint32_t burst, const char *name)
 {

@@ -22,8 +22,8 @@ static void count(struct probity_sched_duty *duty, uint32_t kind, uint64_t recor
         probity_sched_duty_count(duty, kind, STEP_NS, &out_ns);
 }
 
-/* A program that uses a CPU all the time, with this number of wakings and switches a second while
- * the events are on. Returns the part of the time in which they were, in percent. */
+/* A program that always uses a CPU, with this number of wakings and switches a second while the
+ * events are on. Returns the percentage of the time in which they were on. */
 static double run(uint32_t share, uint64_t a_second, double *ret_spent_percent)
 {
     struct probity_sched_duty duty = {.share = share, .switch_ns = SWITCH_NS};
@@ -70,7 +70,7 @@ static void test_share_is_kept(void **state)
     }
 }
 
-/* The amount saved up while nothing happened is limited. */
+/* The amount saved while nothing happens is limited. */
 static void test_savings_are_limited(void **state)
 {
     struct probity_sched_duty duty = {.share = 10000, .switch_ns = SWITCH_NS};
@@ -112,7 +112,7 @@ static void test_wakings_go_first(void **state)
     assert_int_equal(duty.wakings_ns, STEP_NS);
 }
 
-/* If switches cost most of it, wakings stay, and all events are switched off together. */
+/* If switches cost most of it, wakings stay on, and all events are switched off together. */
 static void test_few_wakings_stay(void **state)
 {
     struct probity_sched_duty duty = {
@@ -160,7 +160,7 @@ static void test_a_switch_is_counted_once(void **state)
         probity_sched_duty_count(&duty, PROBITY_SCHED_IN, now_ns + 900, &out_ns);
     }
     assert_int_equal(duty.switches, 10);
-    /* Between these, the CPU ran something else. */
+    /* Between these, the CPU ran another thread. */
     probity_sched_duty_count(&duty, PROBITY_SCHED_OUT, now_ns, &out_ns);
     probity_sched_duty_count(&duty, PROBITY_SCHED_IN, now_ns + 5000, &out_ns);
     assert_int_equal(duty.switches, 12);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sched_kept.c: the remains of discarded events: each thread's latest state, in order of time,
- * before the events that still exist.
+ * test_sched_kept.c: what is kept of discarded events: each thread's latest state, in order of
+ * time, before the events that still exist.
  */
 #include "test_reader_make.h"
 
@@ -79,7 +79,7 @@ static void a_loss_ends_what_is_known(void **unused)
     probity_sched_kept_release(&kept);
 }
 
-/* Two rings; chunks in other places of the file than in the list. */
+/* Two rings; chunks are at other positions in the file than in the list. */
 static void kept_events_come_first(void **unused)
 {
     struct probity_sched_chunk chunks[] = {{0, 2, 6, 1, 1000, 1100}, {1, 1, 7, 0, 1050, 1050}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of src/sched/price.c: the price of a recorded switch is measured in a bounded time, and
- * leaves the thread as it was. `test_sched_price N` prints N prices and the CPU time of each, in
- * ns, for bench/calls/states.sh.
+ * Tests of src/sched/price.c: the price of a recorded switch is measured in a bounded time, and the
+ * measurement does not change the thread's scheduling. `test_sched_price N` prints N prices and the
+ * CPU time of each, in ns, for bench/calls/states.sh.
  */
 #include <sched.h>
 #include <setjmp.h>

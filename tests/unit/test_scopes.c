@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scopes.c: how enters, leaves, pauses and repairs become scopes. Each closed scope becomes a
- * line:
+ * test_scopes.c: how enters, leaves, pauses and repairs become scopes. A line is written for each
+ * closed scope:
  *
  *     thread: name depth/recursion how elapsed-children-paused=self total
  *
@@ -39,7 +39,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
              scope->is_untimed ? " untimed" : "");
 }
 
-/* Processes the trace; the results are in `lines` and `repairs`. */
+/* Processes the trace. The results are in `lines` and `repairs`. */
 static void run_made(const char *name)
 {
     const struct probity_scopes_listener listener = {NULL, on_closed, NULL};
@@ -238,7 +238,7 @@ static void a_deferred_scope_may_adopt_another(void **state)
                                "0: a 0/0 left 300-225-0=75 300\n");
 }
 
-/* Scopes still open that began later were called by the deferred scope, which runs again. */
+/* Open scopes that began later were called by the deferred scope, which runs again. */
 static void a_deferred_scope_unwinds_what_began_later(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void a_deferred_scope_unwinds_what_began_later(void **state)
     assert_int_equal(repairs.unwound, 1);
 }
 
-/* A deferred scope adopts only the newest of its children; older ones remain with its caller. */
+/* A deferred scope adopts only the newest of its children; older ones stay with its caller. */
 static void many_siblings_are_forgotten_without_harm(void **state)
 {
     struct make_item items[302];
@@ -317,7 +317,7 @@ static void count_closed(void *context, const struct probity_scope *scope,
     ++*(int *)context;
 }
 
-/* Threads come and go, a second each; a thread with an open scope is never evicted. */
+/* Threads start and end, for a second each; a thread with an open scope is never evicted. */
 static void threads_that_are_gone_are_forgotten(void **state)
 {
     enum { THREADS = 5000 };

@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 
-/* One record of a thread. Ticks count from MAKE_START; two ticks are a nanosecond. */
+/* A record of a thread. Ticks count from MAKE_START; two ticks are a nanosecond. */
 struct make_item {
     uint64_t tick;
     uint64_t kind; /* PROBITY_EVENT_HIT: of `code` */
@@ -88,8 +88,8 @@ static inline void make_declare(struct make *make, uint32_t thread, uint32_t sit
     make_event(make, thread, MAKE_START, PROBITY_EVENT_FUNCTION, payload, bytes);
 }
 
-/* Calls of the deferred function 40 and of 10, 20 and 30. 40 began at 200, as its checkpoint at 800
- * says, so it made the later calls of 20, and 30 below them. */
+/* Calls of the deferred function 40 and of 10, 20 and 30. According to its checkpoint at 800, 40
+ * began at 200, so it made the later calls of 20, and the calls of 30 in them. */
 static inline void make_deferred(struct make *make)
 {
     uint8_t reached[16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_segment.c: which directories may hold a spool. Creating one follows no other user's links,
- * takes over no other user's file, and leaves no file if it fails.
+ * test_segment.c: which directories may contain a spool. Creating a spool follows no other user's
+ * links, uses no other user's file, and leaves no file if it fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ static void a_directory_of_another_user_is_refused(void **state)
 
     (void)state;
     if (geteuid() != 0)
-        skip(); /* only root can give a file away */
+        skip(); /* only root can change a file's owner */
     assert_int_equal(mkdir(path, 0700), 0);
     assert_int_equal(chown(path, 12345, 12345), 0);
     assert_false(is_directory_taken(path));
@@ -164,7 +164,7 @@ static void a_segment_has_few_pages_and_is_this_users_alone(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-/* Whether storing to the address causes no page fault. */
+/* Returns whether storing to the address causes no page fault. */
 static int is_page_there(int pages, const void *address)
 {
     uint64_t entry = 0;
@@ -199,7 +199,7 @@ static void pages_of_a_chunk_are_mapped_before_it_is_used(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-/* The kind of lock on byte 0 of the segment. */
+/* Returns the kind of lock on byte 0 of the segment. */
 static int lock_on(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -211,7 +211,7 @@ static int lock_on(const char *path)
     return lock.l_type;
 }
 
-/* The lock belongs to no descriptor or thread, and not to a child that outlives the mapping. */
+/* The lock does not belong to a descriptor, a thread, or a child that outlives the mapping. */
 static void the_mapping_of_segment_0_holds_the_lock(void **state)
 {
     size_t bytes = probity_spool_segment_bytes(header.chunks, header.chunk_words);
@@ -257,8 +257,8 @@ static void a_further_segment_has_no_lock(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-/* The thread has a separate descriptor table, whose lowest free number is in use for another file
- * in the program's table. */
+/* The thread has a separate descriptor table; its lowest free number is in use for another file in
+ * the program's table. */
 static void *make_in_own_table(void *ret_result)
 {
     int lowest, *result = ret_result;

@@ -13,7 +13,7 @@
 
 #include "base/selection.h"
 
-/* Whether the rules record a function of 100 bytes in the program "server". */
+/* Returns whether the rules record a function of 100 bytes in the program "server". */
 static int takes(const char *rules, const char *symbol)
 {
     const struct probity_selection_subject subject = {symbol, "server", 100, 0};

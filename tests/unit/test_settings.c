@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_settings.c: defaults, options and environment: precedence, limits, and which setting an
- * error names.
+ * error message names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -281,7 +281,7 @@ static void wrong_options(void **state)
     free(path);
 }
 
-/* In a directory with a '%' in its name, which a template must double. */
+/* A directory with a '%' in its name, which a template must double. */
 static void directory_is_kept(void **state)
 {
     char directory[] = "/tmp/probity-100%-XXXXXX", expected[128];
@@ -303,14 +303,14 @@ static void directory_is_kept(void **state)
     assert_string_equal(settings.summary, "/there");
     assert_int_equal(chdir("/"), 0);
     rmdir(directory);
-    /* With "/" as the directory; a path that would become too long is left as it is. */
+    /* With "/" as the directory; a path that would become too long is not changed. */
     memset(settings.out, 'x', sizeof settings.out - 1);
     probity_settings_keep_directory(&settings);
     assert_int_equal(settings.out[0], 'x');
     assert_int_equal(strlen(settings.out), sizeof settings.out - 1);
 }
 
-/* Texts that are empty on both sides are not touched; texts that became empty are cleared. */
+/* Texts that are empty on both sides are not changed; texts that became empty are cleared. */
 static void copied(void **state)
 {
     static struct probity_settings copy, empty;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_statistics.c: rank sums against tables and all permutations; intervals and required numbers
- * of runs against simulation.
+ * test_statistics.c: compares rank sums with tables and all permutations, and intervals and
+ * required numbers of runs with simulations.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -116,8 +116,8 @@ static void equal_values_are_inconclusive(void **state)
     expect_near(test.p_less, 1, 1e-12);
 }
 
-/* The rank sum of the second sample by counting: for each value, the smaller values plus half the
- * equal ones. */
+/* Returns the rank sum of the second sample by counting: for each value, the smaller values plus
+ * half the equal ones. */
 static double statistic_of(const double *values, size_t first_count, size_t count)
 {
     double u = 0;
@@ -129,7 +129,7 @@ static double statistic_of(const double *values, size_t first_count, size_t coun
     return u;
 }
 
-/* Above 20 runs per side, random permutations replace all of them. */
+/* Above 20 runs per side, random permutations replace the set of all. */
 static void normal_goes_on_where_exact_ends(void **state)
 {
     double values[44];
@@ -156,7 +156,7 @@ static void normal_goes_on_where_exact_ends(void **state)
     }
 }
 
-/* The usual tables' critical values, two-sided at 5 %: the bound has the next rank. */
+/* Critical values of the usual tables, two-sided at 5 %: the bound has the next rank. */
 static void intervals_end_at_the_critical_values(void **state)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_store.c: runs read from a history equal those written, bit for bit; labels, numbers, which
- * run replaces which, and texts in invalid UTF-8.
+ * test_store.c: runs read from a history equal the written ones bit for bit; labels, numbers,
+ * replacement of runs, and texts in invalid UTF-8.
  */
 #include <float.h>
 #include <math.h>
@@ -152,7 +152,7 @@ static void runs_come_back_as_they_were(void **state)
     assert_int_equal(entry->run.items[2].kind, PROBITY_COMPARE_REQUEST);
     assert_string_equal(entry->run.items[2].name, "7\xff");
     assert_string_equal(entry->run.items[2].signature, "int f(const char *)");
-    assert_int_equal(entry->run.items[2].instance, 1); /* a site or not */
+    assert_int_equal(entry->run.items[2].instance, 1); /* whether it is a site */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < PROBITY_COMPARE_STATISTICS; j++) {
             double value = entry->run.items[i].values[j];
@@ -184,7 +184,7 @@ static void one_session_is_one_run(void **state)
     run = make_run(1, "own"); /* a truncated copy */
     run.is_complete = 0;
     put(store, run, "cut", PROBITY_STORE_KEPT);
-    run = make_run(1, "own"); /* the program had run on */
+    run = make_run(1, "own"); /* the program had continued */
     run.is_complete = 0;
     run.records++;
     put(store, run, "more", PROBITY_STORE_UPDATED);
@@ -195,7 +195,7 @@ static void one_session_is_one_run(void **state)
     probity_store_close(store);
 }
 
-/* Not the same as a run that has none. */
+/* Not the same as a run without any. */
 static void requests_may_be_unknown(void **state)
 {
     struct probity_store *store = create();
@@ -262,7 +262,7 @@ static void nothing_is_made_by_opening(void **state)
     probity_store_close(create()); /* again, unchanged */
 }
 
-/* A history opened for reading cannot be changed, and the error says so. */
+/* A history opened for reading cannot be changed, and the error message reports that. */
 static void reading_does_not_write(void **state)
 {
     struct probity_compare_run run = make_run(1, "a");

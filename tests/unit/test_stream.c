@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stream.c: packs and unpacks streams of random records; truncated streams are rejected or
- * shorter, and damage is detected.
+ * test_stream.c: packs and unpacks streams of random records; truncated streams are rejected or end
+ * early, and damage is detected.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -161,8 +161,8 @@ static void damage(void **state)
     }
 }
 
-/* Predicted or not, a record whose tick exceeds 64 bits is invalid: it would be older than the
- * previous one. */
+/* A record whose tick exceeds 64 bits is invalid, whether predicted or not: it would be older than
+ * the previous one. */
 static void a_tick_beyond_64_bits_is_damage(void **state)
 {
     uint8_t stream[128];
@@ -282,7 +282,8 @@ static void ids_are_packed_and_unpacked(void **state)
     assert_int_equal(probity_unpack(&unpacker, &record), 0);
 }
 
-/* Whether the hits of a kind are decoded from a stream that has no event of the other one. */
+/* Returns whether the hits of a kind are decoded from a stream that has no event of the other
+ * one. */
 static void check_without(uint64_t dropped)
 {
     static uint8_t stream[ID_CASES * 64];
@@ -311,7 +312,7 @@ static void check_without(uint64_t dropped)
     assert_in_range(left, ID_CASES / 32, ID_CASES - ID_CASES / 32);
 }
 
-/* As a reader of format minor 3 does, to which kind 22 is unknown. */
+/* As in a reader of format minor 3, which skips kind 22. */
 static void ids_do_not_depend_on_a_kind_that_is_skipped(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static void switch_one(struct probity_switched_sites *sites, const struct probit
     assert_int_equal(probity_switched_take(sites, names, payload, sizeof payload), 0);
 }
 
-/* The role that is left of a hit; with its correlation id, 100 is added. */
+/* Returns the role that remains of a hit; 100 is added if its correlation id remains. */
 static uint32_t left(const struct probity_switched_sites *sites, const char *text, uint32_t role)
 {
     struct probity_event hit = {.name = text, .name_bytes = strlen(text), .role = role,
@@ -67,7 +67,7 @@ static void other_sites_of_a_lock_have_no_role(void **state)
     probity_names_release(&names);
 }
 
-/* The name may be known only at one of the two switches. */
+/* The name may be available at only one of the two switches. */
 static void a_late_name_does_not_change_the_count(void **state)
 {
     struct probity_names names = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_table.c: scales of text charts and which cell counts a value; the charts; the columns that
- * fit.
+ * test_table.c: scales of text charts, and the cell in which a value is counted; the charts; the
+ * columns that fit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void scales_are_as_fine_as_fits(void **state)
         /* 65 steps: 0, and 64 powers. */
         {0, UINT64_MAX, 0, 5, 0, 16, UINT64_MAX},
         {UINT64_MAX, UINT64_MAX, 3, 1, UINT64_C(15) << 60, UINT64_MAX, UINT64_MAX},
-        {5, 4, 3, 1, 5, 6, 26}}; /* no values at all */
+        {5, 4, 3, 1, 5, 6, 26}}; /* no values */
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -49,8 +49,8 @@ static void scales_are_as_fine_as_fits(void **state)
     }
 }
 
-/* Each value is in the cell whose bounds contain it, and all values are counted: compared with a
- * count that uses the bounds alone. */
+/* Compares the cells with a count that uses only their bounds: each value is in the cell whose
+ * bounds contain it, and all values are counted. */
 static void each_value_is_in_its_cell(void **state)
 {
     uint64_t random = 88172645463325252u;
@@ -145,8 +145,8 @@ static const char *color_of(const void *row)
     return ((const struct cells *)row)->ns > 0 ? "" : "\033[1m";
 }
 
-/* The form follows from the kind of value; text from a trace cannot control the terminal, and a
- * value that is too long shifts the rest. */
+/* The kind of value determines the form; text from a trace cannot control the terminal, and a value
+ * that is too long shifts the following ones. */
 static void cells_are_aligned(void **state)
 {
     static const struct probity_column values[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts ticks at the rates that counters of processors have: AArch64's CNTVCT_EL0 at 24 MHz, 25
- * MHz, 54 MHz and 1 GHz, time stamp counters above that. Durations are exact to what the rate's 32
- * fractional bits give, and never negative.
+ * Converts ticks at the rates of processors' counters: AArch64's CNTVCT_EL0 at 24 MHz, 25 MHz, 54
+ * MHz and 1 GHz, time stamp counters above that. Durations are as exact as the rate's 32 fractional
+ * bits allow, and never negative.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -320,7 +320,7 @@ static void kept_spans_are_those_of_a_second_pass(void **state)
     probity_reader_close(again);
 }
 
-/* If the second pass sees less, as in a ring that was still being written, it replaces nothing. */
+/* If the second pass finds less, as in a ring that was still being written, it replaces nothing. */
 static void a_closer_look_at_less_loses_nothing(void **state)
 {
     static struct make_item items[2 * CALLS + 2];
@@ -347,7 +347,7 @@ static void a_closer_look_at_less_loses_nothing(void **state)
         calls += lane->spans[i].count;
     assert_int_equal(calls, CALLS + 1);
     assert_int_equal(probity_timeline_facts(run.timeline).calls, before.calls);
-    /* The first two calls are gone, so their stretch has changed. */
+    /* The first two calls no longer exist, so their stretch has changed. */
     const struct probity_timeline_stretch *stretches =
         probity_timeline_stretches(run.timeline, &count);
     for (size_t i = 0; i < count; i++)
@@ -416,7 +416,7 @@ static void calls_outside_the_range_are_not_there(void **state)
     close_run(&run);
 }
 
-/* Calls in progress when the range begins are shown from its beginning, but not counted. */
+/* Calls in progress at the beginning of the range are shown from there, but not counted. */
 static void calls_around_the_range_are_there_where_wanted(void **state)
 {
     (void)state;
@@ -548,7 +548,7 @@ static void a_column_is_at_least_a_nanosecond(void **state)
     close_run(&run);
 }
 
-/* Once there are as many blocks as can be named, further ones lack their second name, but not those
+/* Once the maximum number of blocks is named, further blocks lack their second name, except those
  * that have occurred before. */
 static void blocks_keep_their_names(void **state)
 {

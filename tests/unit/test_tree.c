@@ -2,7 +2,7 @@
  *
  * test_tree.c: paths and their times, the calls that deferred scopes adopt, limits, views, elapsed
  * time over threads, threads, and the exact output. All tests run three times: with a stack of
- * scopes for each analysis, with runs of events, and with one stack that all share.
+ * scopes for each analysis, with runs of events, and with one stack shared by all.
  */
 #include "test_scopes_make.h"
 
@@ -359,8 +359,8 @@ static void elapsed_time_is_that_of_any_thread(void **state)
     close_run(&run);
 }
 
-/* A pause counts neither for the function nor for its caller; a call made in the pause counts for
- * itself. */
+/* A pause counts neither for the function nor for its caller; a call made during the pause counts
+ * for its own function. */
 static void pauses_are_not_elapsed(void **state)
 {
     const struct make_item one[] = {

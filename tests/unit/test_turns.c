@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_turns.c: short turns of the calling thread change nothing else about how it is scheduled.
+ * test_turns.c: setting short turns changes no other scheduling parameter of the calling thread.
  */
 #include <errno.h>
 #include <sched.h>
@@ -35,7 +35,7 @@ static struct turns read_turns(void)
     return turns;
 }
 
-/* Emulators may lack the calls. */
+/* Emulators may not support the calls. */
 static void skip_without_turns(void)
 {
     struct turns turns = {.size = sizeof turns};

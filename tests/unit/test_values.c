@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_values.c: values of every type as text, and malicious bytes in their place.
+ * test_values.c: values of every type as text, and malicious bytes instead of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #include "print/text.h"
 #include "print/values.h"
 
-/* The text of one value. Its bytes are an allocation of exactly `bytes`, so that a sanitizer
- * detects any read beyond them. Static: valid until the next call. */
+/* Returns the text of one value. The value is copied to an allocation of exactly `bytes`, so that a
+ * sanitizer detects any read beyond it. Static: valid until the next call. */
 static const char *shown(uint32_t type, const char *source, enum probity_value_style style,
                          const void *bytes, size_t count)
 {
@@ -38,7 +38,7 @@ static const char *shown(uint32_t type, const char *source, enum probity_value_s
     return text;
 }
 
-/* The name in a C++ signature. Static: valid until the next call. */
+/* Returns the name in a C++ signature. Static: valid until the next call. */
 static const char *qualified(const char *signature, const char *name)
 {
     static char text[256];
@@ -248,7 +248,7 @@ static void values_that_are_cut_are_said_to_be(void **state)
     assert_string_equal(shown(UINT32_MAX, "x", PROBITY_VALUE_RAW, zeros, 8), "(cut)");
 }
 
-/* Whatever the bytes, decoding stays within them, and the text is one safe line. */
+/* Whatever the bytes, decoding does not read beyond them, and the text is one safe line. */
 static void random_bytes_are_shown_safely(void **state)
 {
     struct probity_format_value values[8];
@@ -275,7 +275,7 @@ static void random_bytes_are_shown_safely(void **state)
             assert_true(end < text + PROBITY_VALUE_TEXT_MAX);
             for (char *at = text; at < end; at++)
                 assert_true(((unsigned char)*at >= 0x20 && *at != 0x7f) || *at == '\t');
-            /* A smaller buffer gets a prefix of the text. */
+            /* A smaller buffer receives a prefix of the text. */
             char small[16];
             char *cut = probity_value_put(small, small + sizeof small, &view, style);
             assert_true(cut <= small + sizeof small);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_view_stream.c: the page of `view` gets exactly the bytes that were written, however many.
+ * test_view_stream.c: the page of `view` receives exactly the bytes that were written, however
+ * many.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ static void any_number_of_bytes_comes_back(void **state)
         for (size_t i = 0; i < bytes; i++)
             made[i] = (uint8_t)(rand_r(&random) >> 4);
         assert_non_null(stream);
-        size_t before = bytes / 3; /* flushed apart from the rest */
+        size_t before = bytes / 3; /* flushed separately from the following ones */
         assert_int_equal(fwrite(made, 1, before, stream), before);
         assert_int_equal(fflush(stream), 0);
         assert_int_equal(fwrite(made + before, 1, bytes - before, stream), bytes - before);

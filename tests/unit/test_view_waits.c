@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_view_waits.c: only waits that the page keeps prolong reading after its range.
+ * test_view_waits.c: reading continues after the page's range only for waits that the page
+ * keeps.
  */
 #include <setjmp.h>
 #include <stdarg.h>

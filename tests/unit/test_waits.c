@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_waits.c: waits of generated events with known holders, wakers and functions; missing records
- * name no thread.
+ * test_waits.c: waits of generated events with known holders, wakers and functions; if records are
+ * missing, no thread is named.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,7 +121,7 @@ static void hit_all(struct test *test, const struct hit *hits, size_t count)
         hit(test, hits[i].thread, hits[i].ns, hits[i].role, hits[i].object);
 }
 
-/* Each {THREAD, NS, ROLE, OBJECT}. */
+/* A list of {THREAD, NS, ROLE, OBJECT}. */
 #define HITS(test, ...)                                                                            \
     hit_all(test, (const struct hit[]){__VA_ARGS__},                                               \
             sizeof((const struct hit[]){__VA_ARGS__}) / sizeof(struct hit))
@@ -170,7 +170,7 @@ static void expect_holder(const struct taken *taken, size_t index, uint32_t slot
     assert_int_equal(taken->holders[index].to_ns - START, to);
 }
 
-/* The main activity of a thread in a range. */
+/* Returns the main activity of a thread in a range. */
 static const struct probity_function *doing(struct test *test, uint32_t thread, uint64_t from,
                                             uint64_t to)
 {
@@ -288,7 +288,8 @@ static void all_holders_have_their_parts(void **state)
     stop(test);
 }
 
-/* The record of the hold may follow the wait that it causes; the lock itself showed its holder.
+/* The record of the hold may follow the wait that the hold causes; the lock itself showed its
+ * holder.
  */
 static void a_hold_may_be_recorded_after_the_wait(void **state)
 {
@@ -409,14 +410,14 @@ static void an_ambiguous_waker_is_not_named(void **state)
     hit_named(test, 3, 30, WOKEN, 9, "condition:woken", 0);
     assert_int_equal(test->taken[0].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
     assert_int_equal(probity_waits_facts(test->waits).ambiguous, 1);
-    /* The other waiter has no waker either. */
+    /* The other waiter has no waker, either. */
     hit_named(test, 4, 40, WOKEN, 9, "condition:woken", 0);
     assert_int_equal(test->taken[1].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
     assert_int_equal(probity_waits_facts(test->waits).ambiguous, 2);
     stop(test);
 }
 
-/* Without states from the kernel, no slot is that of its waker, not even the first one. */
+/* Without states from the kernel, no slot is its waker's, not even the first one. */
 static void the_first_thread_may_be_ambiguous_too(void **state)
 {
     struct test *test = start();
@@ -497,7 +498,7 @@ static void the_kernel_says_who_ended_other_waits(void **state)
         assert_int_equal(test->taken[0].wait.waker_slot, cases[i].said);
         if (cases[i].said == 2)
             assert_ptr_equal(test->taken[0].wait.waker_doing.function, &function_g);
-        /* Not in this call. */
+        /* Not during this call. */
         enter(test, 1, 300, &function_read);
         call(test, 1, 900, PROBITY_EVENT_LEAVE, &function_read, 40);
         assert_int_equal(test->taken[1].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
@@ -599,7 +600,7 @@ static void a_call_waits_while_it_is_off_the_cpu(void **state)
 /* ---- Missing records ---------------------------------------------------------------------------
  */
 
-/* A wait whose end is lost, or a holder that may have released the lock, is not made up. */
+/* A wait whose end is lost, and a holder that may have released the lock, are not reported. */
 static void lost_records_name_nobody(void **state)
 {
     struct test *test = start();
@@ -620,7 +621,7 @@ static void lost_records_name_nobody(void **state)
     stop(test);
 }
 
-/* Thread 1 still "holds" the lock, because its release is lost without notice. */
+/* Thread 1 still "holds" the lock: its release was lost without notice. */
 static void a_stale_hold_is_not_a_holder(void **state)
 {
     struct test *test = start();
@@ -652,7 +653,7 @@ static void a_wait_without_an_end_is_given_up(void **state)
     stop(test);
 }
 
-/* A wait for a lock that is free has no culprit, a failed attempt has one. */
+/* A wait for a free lock has no culprit; a failed attempt has one. */
 static void a_free_lock_has_no_culprit(void **state)
 {
     struct test *test = start();
@@ -699,7 +700,8 @@ static void millions_of_locks_take_bounded_memory(void **state)
     stop(test);
 }
 
-/* A starved waiter sees more handovers than are kept: the earlier ones are reported as missing. */
+/* A starved waiter waits for more handovers than are kept: the earlier ones are reported as
+ * missing. */
 static void a_starved_waiter_keeps_its_latest_holders(void **state)
 {
     struct test *test = start();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_waits_state.c: an analysis that resumes from a saved state reports the same waits as one
- * that has seen everything; a damaged state is an error and does no harm. The same for descriptors.
+ * test_waits_state.c: an analysis that resumes from a saved state reports the same waits as one of
+ * all events; a damaged state is an error and has no effect. The same for descriptors.
  * link-flags: -Wl,--wrap=probity_reader_traces -Wl,--wrap=probity_reader_waits_index
  */
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static int take(void *context, const struct probity_wait *wait, const struct pro
     struct taken taken;
 
     (void)event;
-    /* Of waits from before the state, holders need more of the past. */
+    /* Waits from before the state are not compared: their holders depend on earlier records. */
     int is_before = wait->from_ns <= list->after_ns;
     if (is_before && (wait->to_ns <= list->after_ns || wait->kind != PROBITY_WAIT_CONDITION))
         return 0;
@@ -78,7 +78,7 @@ static int take(void *context, const struct probity_wait *wait, const struct pro
     return 0;
 }
 
-/* Any sequence of roles: what does not fit together must be treated the same, too. */
+/* Any sequence of roles: inconsistent ones must be treated the same, too. */
 static void make_events(uint64_t seed, struct probity_event *events)
 {
     static const char *const names[OBJECTS] = {"a:b:hold", "semaphore:hold", "rwlock-read:hold",
@@ -196,7 +196,8 @@ static void a_resumed_analysis_reports_the_same(void **state)
     free(lists);
 }
 
-/* A thread waits for a condition. By the kernel, another one wakes it before the state. */
+/* A thread waits for a condition. According to the kernel, another one wakes it before the
+ * state. */
 static void a_waking_before_the_state_is_kept(void **state)
 {
     uint8_t runnable[PROBITY_STATE_EVENT_BYTES] = {PROBITY_STATE_RUNNABLE, 0, 0, 0, 101};
@@ -240,7 +241,7 @@ static void a_waking_before_the_state_is_kept(void **state)
     free(list);
 }
 
-/* The state in between has no time for it; those after the next record have. */
+/* The saved state has no time for it; those after the next record have one. */
 static void a_waking_after_the_latest_record_is_saved_later(void **state)
 {
     uint8_t runnable[PROBITY_STATE_EVENT_BYTES] = {PROBITY_STATE_RUNNABLE, 0, 0, 0, 101};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_watch.c: requests, gaps and rates whose hits come chunk by chunk, not in order of time; and
- * behavior when tables are full.
+ * test_watch.c: requests, gaps and rates whose hits are read chunk by chunk, not in order of time;
+ * and behavior with full tables.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,8 @@ static void requests_pass_threads_in_any_order(void **state)
     probity_watch_requests_close(requests);
 }
 
-/* Without an end, a hit that is too late is reported, once; with a begin, only the end is. */
+/* Without an end, a hit that is too late is reported once; with a begin, only the end is
+ * reported. */
 static void requests_without_an_end(void **state)
 {
     uint64_t limit = 10;
@@ -95,7 +96,7 @@ static void requests_without_an_end(void **state)
     probity_watch_requests_close(requests);
 }
 
-/* One that exceeded the limit before its end is passed on with its end, to be counted. */
+/* A request that exceeded the limit before its end is passed on with its end, to be counted. */
 static void requests_are_counted_when_they_end(void **state)
 {
     uint64_t limit = 10;
@@ -117,7 +118,8 @@ static void requests_are_counted_when_they_end(void **state)
     probity_watch_requests_close(requests);
 }
 
-/* More ids than are followed, and more hits than fit: recent slow requests are still found. */
+/* There are more ids than can be followed, and more hits than fit: recent slow requests are still
+ * found. */
 static void requests_beyond_all_limits(void **state)
 {
     uint64_t limit = 10, id = 0;
@@ -176,8 +178,8 @@ static void hit_at(struct probity_watch *watch, uint32_t condition, uint64_t tic
     probity_watch_gaps_hit(watch, condition, &hit);
 }
 
-/* Stretches that have no gap between them are joined, however many chunks they are from, and those
- * of one condition take no room from another. */
+/* Stretches without a gap between them are joined, from however many chunks they are, and those of
+ * one condition do not use the room of another. */
 static void gaps_beyond_the_room(void **state)
 {
     static struct probity_watch watch;
@@ -230,7 +232,7 @@ static void judge_until(struct probity_watch *watch, uint64_t horizon)
     probity_watch_rates_judge(watch, 0, report_period);
 }
 
-/* 6.4 s and more at once, with periods of 0.1 s; then more than there is room for. */
+/* 6.4 s and more at once, with periods of 0.1 s; then more than fits. */
 static void rates_after_a_long_delay(void **state)
 {
     static struct probity_condition condition;
@@ -250,7 +252,7 @@ static void rates_after_a_long_delay(void **state)
         assert_int_equal(count, 1);
         assert_int_equal(periods[0].begin, 20000);
         assert_int_equal(periods[0].hits, is_below ? 1 : 3);
-        /* In ranges without counts, rates are unknown; afterwards they are known. */
+        /* In ranges without counts, rates are unknown; afterwards they are known again. */
         hits_in(&watch, 100 * 3 * PROBITY_WATCH_PERIODS, is_below ? 1 : 3);
         judge_until(&watch, 100 * (3 * PROBITY_WATCH_PERIODS + 1));
         assert_int_equal(count, 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_window.c: times, sizes and rings as users write them.
+ * test_window.c: times, sizes and rings in the notations that users write.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # probity.exe and the tool on Linux give the same answers, byte for byte and with the same status,
 # in text, JSON, CSV and other tools' formats, from traces made on both systems and for AArch64.
-# QUICK=yes: fewer questions to each of the golden traces.
+# QUICK=yes: fewer commands for each of the golden traces.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 export TZ=UTC COLUMNS=100
@@ -16,7 +16,7 @@ expect "calls.exe: status; $(head -n 3 out)" 0 "$status"
 PROBITY_OUT=probes.probity wine_run probes.exe counts exit > out 2>&1
 cp "$SOURCE"/tests/golden/{good,systems}/*.probity "$SOURCE"/tests/golden/bad/c*.probity .
 
-# Each line is the arguments of the tool. One batch file runs all: starting Wine takes long.
+# Each line contains the arguments of the tool. One batch file runs all: starting Wine takes long.
 lines=()
 readings=('info' 'check' 'report' 'list --csv' 'tree' 'blocks --json' 'csv')
 [ "${QUICK:-no}" = no ] || readings=('check' 'report' 'csv')
@@ -66,7 +66,7 @@ ask_windows() {
 
 ask_windows "${!lines[@]}"
 # On a busy machine, Wine's cmd.exe sometimes sets 9009, "not found", after a program that ran and
-# answered. A program that cannot be found gets it again.
+# printed its output. For a program that really cannot be found, a second run sets it again.
 again=()
 for i in "${!lines[@]}"; do
     [ "$(cat "windows/$i.status")" != 9009 ] || again+=("$i")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Times by QueryPerformanceCounter, in place of the processor's counter: a sleep of 50 ms takes that
-# long, and the dates agree with those of this system. It is used on request (monotonic), and if
-# CPUID does not report that the counter has a constant rate (variant). For that, a macro takes the
-# place of the instruction in the file that uses it, and clears the bit.
+# Times from QueryPerformanceCounter, instead of the processor's counter: a sleep of 50 ms takes
+# that long, and the dates agree with those of this system. It is used on request (monotonic), and
+# if CPUID does not report that the counter has a constant rate (variant). For the latter, in the
+# file that uses the instruction, a macro replaces it and clears the bit.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 cat > sleep.c << 'END'
@@ -32,7 +32,7 @@ END
 x86_64-w64-mingw32-gcc -O2 -D_GNU_SOURCE -DNO_OLDNAMES "-I$SOURCE/src" "-I$SOURCE/include" \
     -isystem "$SOURCE/src/base/windows/posix" -include "$SOURCE/src/base/windows/thread_local.h" \
     -Wa,cpuid.s -c -o cpu.o "$SOURCE/src/base/cpu.c"
-# The first of two definitions counts.
+# The first of two definitions applies.
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -Wl,--allow-multiple-definition -o variant.exe sleep.c cpu.o \
     "${STATIC[@]}"
 for clock in counter monotonic variant; do

@@ -8,8 +8,9 @@ SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 WORK=$(mktemp -d)
 [ -d "$WORK" ]
 
-# Kills what a script that ends early has started. Programs under Wine need not be its
-# children, nor be ended by a signal to `timeout`. They have its directory for spools.
+# Kills the processes that a script has started if it ends early. Programs under Wine may not be its
+# children, and a signal to `timeout` may not end them. They are recognized by the script's
+# directory for spools.
 end_programs() {
     local pid
     unset PROBITY_SPOOL_DIR
@@ -38,7 +39,7 @@ cd "$WORK"
 
 # Wine's server and services start with the first program, and end some seconds after the last one.
 # They inherit that program's descriptors, and may print that one of them crashed. So they are
-# started here, and stay for a minute. Without these variables, they are not taken for programs of
+# started here, and run for a minute. Without these variables, they are not considered programs of
 # the test (tools/test_one.sh and above).
 start_wine() {
     local plain=(env -u PROBITY_SPOOL_DIR -u TEST_MARK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * conversions.c: converts paths and variables between the system's texts and UTF-8. Prints what is
- * wrong.
+ * conversions.c: converts paths and variables between the system's texts and UTF-8. Prints the
+ * errors.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void read_variables(void)
     expect("no variable", 1, probity_posix_getenv("PROBITY_NONE") == NULL);
     expect("errno", EDOM, errno);
     expect("last error", ERROR_DISK_FULL, GetLastError());
-    /* As a program with msvcrt sets one. */
+    /* Sets one like a program with msvcrt. */
     _putenv("PROBITY_TEST=by msvcrt");
     value = probity_posix_getenv("PROBITY_TEST");
     expect("set by msvcrt", 0, value != NULL ? strcmp("by msvcrt", value) : 1);

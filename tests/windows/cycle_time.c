@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cycle_time.c: CPU time where QueryThreadCycleTime is missing, as in Wine 8: a function of this
- * program takes its place. It counts like the processor's counter, except during the time that the
- * thread spends in rest(). Probes 1 and 2 enclose work, 2 and 3 rest.
+ * cycle_time.c: CPU time if QueryThreadCycleTime is missing, as in Wine 8: a function of this
+ * program replaces it. It counts like the processor's counter, except while the thread is in
+ * rest(). Probes 1 and 2 enclose work, 2 and 3 rest.
  */
 #include <windows.h>
 #include <x86intrin.h>

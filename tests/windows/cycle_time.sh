@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# CPU time by QueryThreadCycleTime, which Wine 8 lacks: with a replacement function that does not
+# CPU time from QueryThreadCycleTime, which Wine 8 lacks: with a replacement function that does not
 # count while a thread rests, work takes CPU time and rest does not, in ns. `info` states the error
 # of the measured rate.
 # shellcheck source=tests/windows/common.bash

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# 8 threads record at full rate. However the process ends, the trace has every hit that was counted,
-# at most one more of each thread, and nothing else. ROUNDS: kills at random moments.
+# 8 threads record at full rate. However the process ends, the trace contains every counted hit, at
+# most one more of each thread, and nothing else. ROUNDS: kills at random moments.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 TESTS=$SOURCE/tests/windows

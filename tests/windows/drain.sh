@@ -15,7 +15,7 @@ tool() {
     expect "probity.exe $*: status; $(head -n 3 answer)" "$expected" "$status"
 }
 
-# $1 trace: it is closed, and no other files are left next to it
+# Checks that the trace $1 is closed, and that no other files are left next to it
 closed() {
     expect "$1: state; $("$PROBITY" check "$1" 2>&1)" closed \
         "$("$PROBITY" info "$1" | sed -n 's/^state  *//p')"
@@ -43,7 +43,7 @@ for end in exit:0 ExitProcess:0 TerminateProcess:1; do
 done
 
 # The first drainer is killed, the second one takes over, and then the program is terminated. The
-# program waits for chunks; without a drainer for two seconds, it drops records and counts them.
+# program waits for chunks; after two seconds without a drainer, it drops records and counts them.
 rm -f trace.probity counts
 PROBITY_WRITER=external PROBITY_MODE=block PROBITY_OUT=trace.probity begin \
     wine kill_target.exe counts

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Dumps of a ring: a program writes one when a function was slow, with either library, and
-# probity.exe writes them while a program runs, by its name or number, over an existing file only
-# on request.
+# probity.exe writes them while a program runs, by its name or number, and replaces an existing file
+# only on request.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 exe=$WINDOWS/bin/probity.exe
@@ -19,7 +19,7 @@ tool() {
     expect "probity.exe $*: status; $(head -n 3 answer errors)" "$expected" "$status"
 }
 
-# $1 dump: complete, with calls
+# Checks that the dump $1 is complete and has calls
 dump() {
     "$PROBITY" check "$1" > checked || fail "$1: $(cat checked)"
     calls=$("$PROBITY" report --csv "$1" | awk -F, '/^tick/ { print $8 }')
@@ -34,8 +34,8 @@ ring() {
 
 ring static > out 2>&1
 dump static-1.probity
-# At its end, a program with the DLL has lost its other threads, and writes no dump. While it runs,
-# it need not fill a chunk before the writer thread begins.
+# When a program with the DLL ends, its other threads no longer exist, and it writes no dump. While
+# it runs, it need not fill a chunk before the writer thread starts.
 ring shared stop 10 > out 2>&1 &
 until [ -e shared-1.probity ]; do
     kill -0 $! || fail "shared: no dump: $(cat out)"
@@ -62,7 +62,7 @@ for how in "static" "static stop" "shared stop"; do
     dump last-1.probity
     expect "$how: calls" 1000 "$calls"
 done
-# With the DLL, the exit has ended the writer thread: a message says so, and the trace has the
+# With the DLL, the exit has ended the writer thread: a message reports that, and the trace has the
 # records.
 last shared
 grep -qE "^probity: dump 'last-%i.probity' was not written: .*probity_stop" out ||
@@ -74,7 +74,7 @@ expect "shared: calls" 1000 "$calls"
 
 PROBITY_RING=1s PROBITY_OUT=live.probity begin wine static.exe stop
 await_running $!
-# The spool is found by its name, which the program gives it after it has begun the trace.
+# The spool is found by its name, which the program assigns after it has begun the trace.
 for _ in {1..20}; do
     tool 0 ps --json
     pid=$(jq -r '.processes[0].pid' < answer)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # probity.exe with protobuf-c writes the same bytes for pprof and OpenTelemetry as the tool on
-# Linux; without it, it says so. It cannot send. On a full disk, an export to a file fails with a
-# message, leaves no partial file, and keeps the file that it would have replaced.
+# Linux; without protobuf-c, it reports that. It cannot send. On a full disk, an export to a file
+# fails with a message, leaves no partial file, and keeps the file that it would have replaced.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 exe=$WINDOWS/bin/probity.exe
@@ -81,7 +81,7 @@ if [ "$(id -u)" != 0 ] || ! unshare -m true 2> /dev/null || [ ! -x "$SERVER" ]; 
     echo "no mounts here: a full disk is not tested"
     exit 0
 fi
-[[ " ${files[*]} " != *" pprof "* ]] || files=("${files[@]:1}") # a page is enough for it
+[[ " ${files[*]} " != *" pprof "* ]] || files=("${files[@]:1}") # one page is enough for it
 mkdir disk
 "$SERVER" -k -w || true
 export -f full_disk full export_to says expect fail wine_run start_wine

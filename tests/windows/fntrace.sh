@@ -45,7 +45,7 @@ check_log article.exe "$GOLDEN/article.gcc.log" \
 build "$SOURCE/examples/windows_cxx.cc" windows_cxx.exe -static "${STATIC[@]}"
 check_log windows_cxx.exe "$GOLDEN/windows_cxx.gcc.log" ''
 
-# Logger.h: a CSV file at exit, made inside the program.
+# Logger.h: a CSV file written at exit by the program.
 build "$SOURCE/tests/windows/logger.cc" logger.exe -static "${STATIC[@]}"
 wine_run logger.exe > out 2>&1
 expect "logger: status; $(head -n 3 out)" 0 "$status"
@@ -59,7 +59,7 @@ plain "$GOLDEN/article_cxx.gcc.log" > expected
 cmp -s expected log || fail "PROBITY_LOG: $(diff expected log | head -n 10)"
 expect "PROBITY_LOG: traces left" "" "$(find . -maxdepth 1 -name '*.probity')"
 
-# Also to the debugger: Wine prints that output, with a prefix and in quotes.
+# Also printed to the debugger: Wine prints that output with a prefix and in quotes.
 WINEDEBUG=+debugstr PROBITY_LOG=debugger wine_run article_cxx.exe > out 2> log.full
 lines=$(grep -c 'OutputDebugStringA' log.full || true)
 [ "$lines" -ge "$(wc -l < expected)" ] || fail "PROBITY_LOG=debugger: $lines lines"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The headers compile with MSVC's rules (clang-cl), with every macro, in C11 to C++20, with both of
-# its preprocessors, and show it none of GNU's extensions. On unsupported processors they give one
-# error.
+# its preprocessors, and contain no GNU extensions then. On unsupported processors they cause a
+# single error.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 . "$SOURCE/tests/windows/msvc.bash"
@@ -36,11 +36,11 @@ for standard in c11 c++17; do
     accept $standard scopes.h
 done
 
-# In C, it is reported that scopes record nothing.
+# In C, a message reports that scopes record nothing.
 msvc c11 /TC /Zs every.c > out 2>&1
 grep -q 'FnTrace.h records nothing in C with this compiler' out || fail "message: $(cat out)"
 
-# Lines of the headers, and of what uses them, after preprocessing.
+# Prints lines of the headers, and of the files that use them, after preprocessing.
 for standard in c11 c++17; do
     language=/TC
     [ $standard = c11 ] || language=/TP

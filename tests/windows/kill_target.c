@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * kill_target.c: 8 threads that record at full rate until they are killed. Each counts its hits in
- * a mapped file after each of them. Usage: kill_target COUNTS [END], where END is how the process
- * ends after a moment: exit, ExitProcess, detach (ExitProcess again in detach.dll),
- * TerminateProcess, job, access, abort, overflow. Without END it runs on.
+ * a mapped file, after each hit. Usage: kill_target COUNTS [END], where END is how the process ends
+ * after a moment: exit, ExitProcess, detach (ExitProcess again in detach.dll), TerminateProcess,
+ * job, access, abort, overflow. Without END it runs on.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int overflow(volatile char *before)
     return overflow(here) + here[0];
 }
 
-/* As part of a job that a service ends. */
+/* As part of a job that a service terminates. */
 static void end_job(void)
 {
     HANDLE job = CreateJobObjectA(NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * last_error.c: probes and scopes must leave errno and the thread's last error unchanged, even if
- * chunks are changed, and if text cannot be read. Prints what changed one of them, and "done".
+ * chunks are changed, or if text cannot be read. Prints the operations that changed one of them,
+ * and "done".
  */
 #define FN_INSTRUMENT
 #include <errno.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Probes leave the thread's last error and errno as they are, however they are recorded.
+# Probes do not change the thread's last error or errno, however they are recorded.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 compile_programs last_error

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A program that flushes, or records more than the spool has room for, when its threads are gone at
-# exit and the trace has not ended yet, ends nevertheless: nobody waits for the writer thread, which
-# is gone, too. The log of a short program is printed by the exiting thread; if the writer thread
-# had begun it, a message says that the rest is in the trace.
+# A program that flushes, or records more than fits in the spool, after its threads have ended at
+# exit and before the trace has ended, does not hang: it does not wait for the writer thread, which
+# has ended, too. The exiting thread prints the log of a short program; if the writer thread had
+# begun to print it, a message reports that the rest is in the trace.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -DLATE -shared -o late.dll "$SOURCE/tests/windows/late.c"
@@ -17,7 +17,7 @@ for how in flush block; do
     expect "$how: output" "done" "$(tr -d '\r' < out)"
     expect "$how: state" closed "$("$PROBITY" info trace.probity | sed -n 's/^state  *//p')"
 done
-# Nothing is missing but what is counted.
+# Only records that are counted are missing.
 read -r hits dropped < <("$PROBITY" info --json trace.probity |
     jq -r '[first(.. | .hits? // empty), first(.. | .dropped_no_free_chunk? // empty)] | @tsv')
 expect "hits and records dropped" 3000001 "$((hits + dropped))"

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# A library with probes is loaded and unloaded while threads run that began before or after that.
-# Its probes record in all of them, even while it is loaded and unloaded, and names stay known after
-# its memory is in use for something else. A library that contains the recording code is never
-# unloaded.
+# A library with probes is loaded and unloaded while threads run that started before or after that.
+# Its probes record in all of them, even while it is loaded and unloaded, and names remain valid
+# after its memory is reused. A library that contains the recording code is never unloaded.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 TESTS=$SOURCE/tests/windows

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader.c: loads a library, calls its work() in this thread, an older and a younger one, unloads
- * it and uses its memory, and repeats that. Usage: loader LIBRARY ROUNDS CALLS. Prints whether the
+ * loader.c: repeatedly loads a library, calls its work() in this thread, an older and a younger
+ * one, unloads it and reuses its memory. Usage: loader LIBRARY ROUNDS CALLS. Prints whether the
  * library is loaded at the end.
  */
 #include <stdio.h>

@@ -13,6 +13,6 @@ msvc() {
 }
 
 # Clang's mode for MSVC passes __VA_ARGS__ on as one argument, as MSVC's traditional preprocessor
-# does; without that mode, it is as with MSVC's /Zc:preprocessor.
+# does; without that mode, it behaves as with MSVC's /Zc:preprocessor.
 # shellcheck disable=SC2034 # for the scripts
 PREPROCESSORS=(-fms-compatibility -fno-ms-compatibility)

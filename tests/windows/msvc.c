@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * msvc.c: probes in C with MSVC's rules, in four threads. Nothing of MSVC's own libraries is used.
+ * msvc.c: probes in C with MSVC's rules, in four threads. MSVC's own libraries are not used.
  */
 #include <probity_typed.h>
 #include <Logger.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// msvc.cc: macros of FnTrace.h, the same with MSVC's rules as with gcc.
+// msvc.cc: macros of FnTrace.h, which must record the same with MSVC's rules as with gcc.
 #define FN_INSTRUMENT
 #include <FnTrace.h>
 

@@ -6,7 +6,7 @@
 . "$SOURCE/tests/windows/msvc.bash"
 command -v clang > /dev/null || { echo "skipped: no clang"; exit 0; }
 
-# $1 standard, $2 source, $3 object, the rest: options. Without what MSVC's own library provides.
+# $1 standard, $2 source, $3 object, the rest: options. Without functions of MSVC's own library.
 compile() {
     local standard=$1 source=$2 object=$3
     shift 3
@@ -35,7 +35,7 @@ for name in "7," "8," "9," ",named"; do
     expect "hits of $name; $(cat listed)" 200000 "$(grep "^[a-z]*,$name" listed | cut -d , -f 12)"
 done
 
-# Without what differs from run to run, and between the two compilers' names of functions.
+# Removes what differs from run to run, and between the two compilers' names of functions.
 plain() {
     "$PROBITY" log trace.probity | sed -E -e '/^[0-9]+: \[(thread .*|levels: .*)\]$/d' \
         -e 's/^[0-9]+: //' -e 's/(elapsed:\t).*/\1TIME/' \

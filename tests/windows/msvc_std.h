@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * msvc_std.h: for clang in its mode for MSVC, the standard headers of gcc and mingw-w64, since
- * those of MSVC are not free. They are included as by gcc; what follows sees MSVC again.
+ * those of MSVC are not free. They are included as by gcc; the code after them is compiled as by
+ * MSVC again.
  */
 #ifndef MSVC_STD_H
 #define MSVC_STD_H
@@ -47,7 +48,7 @@
 #define _MSC_VER 1929
 #undef __forceinline
 #undef __int64
-/* Which mingw-w64 declares otherwise. */
+/* Which mingw-w64 declares differently. */
 #define _setjmp msvc_setjmp
 #include <intrin.h>
 #undef _setjmp

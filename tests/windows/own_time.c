@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_time.c: how long the measurement of the rate of cycles takes, and its error, with clocks of
- * this program. They advance with each reading: the performance counter, of 10 MHz, by one tick,
- * and the cycles by 300. So a cycle takes a third of a nanosecond. Usage: own_time [READING TICKS
- * ROUNDS]: at every READING-th reading, ROUNDS times in all, TICKS pass without cycles. Prints the
- * duration in us, the rate's deviation in millionths, and the reported error.
+ * own_time.c: measures how long the measurement of the rate of cycles takes, and its error, with
+ * clocks of this program. These advance with each reading: the performance counter, of 10 MHz, by
+ * one tick, and the cycles by 300. So a cycle takes a third of a nanosecond. Usage: own_time
+ * [READING TICKS ROUNDS]: at every READING-th reading, ROUNDS times in all, TICKS pass without
+ * cycles. Prints the duration in us, the rate's deviation in millionths, and the reported error.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ int main(int count, char **arguments)
     if (!probity_own_time_ready())
         return 1;
     LONGLONG took = now;
-    /* A second's cycles by the measured rate, and then by the true one. */
+    /* The cycles of one second by the measured rate, and then by the true one. */
     now = (LONGLONG)(cycles / CYCLES_PER_TICK) + lost;
     int64_t deviation = (int64_t)probity_own_time_read() - 1000000000;
     printf("%ld %ld %u\n", (long)(took / (FREQUENCY / 1000000)), labs((long)(deviation / 1000)),

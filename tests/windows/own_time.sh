@@ -25,5 +25,5 @@ measure() {
 measure "undisturbed" 700 1000
 measure "interrupted once" 700 1000 100 200 1
 measure "interrupted briefly" 1000 1000 100 5 1
-# Nothing better can be measured.
+# No better measurement is possible.
 measure "interrupted in every measurement" 2500 110000 1000 100 1000

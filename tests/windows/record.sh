@@ -28,8 +28,8 @@ complete() {
     expect "spools after $1" "" "$(ls "$SPOOLS")"
 }
 
-# Arguments arrive unchanged, the suffix .exe may be omitted, settings are passed, the status is the
-# program's.
+# Arguments arrive unchanged, the suffix .exe may be omitted, settings are passed on, the status is
+# the program's.
 strange=('' 'a b' 'q"uo\\"te' 'back\' 'spaced back\\' '-x' '%n' '*')
 tool 5 record --label 'first run' -o first.probity -- arguments 5 "${strange[@]}"
 { printf '[%s]\n' 5 "${strange[@]}"; echo 'label first run, error output yes'; } > expected
@@ -41,7 +41,7 @@ grep -q "^probity record: 'first.probity' already exists" errors || fail "$(cat 
 tool 0 record -f -o first.probity arguments.exe 0
 complete first.probity "" 2
 
-# Names as on Windows, patterns, a CSV, a ring.
+# Names in the form of Windows, patterns, a CSV, a ring.
 mkdir sub
 tool 0 record -o 'sub\%n.probity' 'Z:'"${WORK//\//\\}"'\arguments.exe' 0
 complete sub/arguments.probity "" 2
@@ -67,7 +67,7 @@ for end in TerminateProcess access; do
     echo "$end: $hits hits"
 done
 
-# Programs that cannot be run, and requests that cannot be met here; nothing is written or removed.
+# Programs that cannot be run, and requests that cannot be met; nothing is written or removed.
 tool 127 record -f -o first.probity no-such-program
 expect "errors" "probity record: cannot run 'no-such-program': No such file or directory" \
     "$(cat errors)"
@@ -89,7 +89,7 @@ grep -q '^probity record: thread states are not recorded' errors || fail "$(cat 
 tool 7 record -o cmd.probity cmd /c 'exit 7'
 grep -q "^probity record: no trace .* was written" errors || fail "$(cat errors)"
 
-# Overhead: each run has as many records as a single run.
+# Overhead: each run has the same number of records as a single run.
 tool 0 overhead -n 2 --json ticks
 jq -e '.records | .least >= 3000 and .most == .least and .lost == 0' < answer > answer.is ||
     fail "overhead: $(cat answer)"

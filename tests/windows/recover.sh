@@ -7,7 +7,7 @@ exe=$WINDOWS/bin/probity.exe
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -Wno-infinite-recursion -o probes.exe \
     "$SOURCE/tests/windows/kill_target.c" "${STATIC[@]}"
 
-# $1 expected, the rest: arguments. Prints the answer.
+# $1 expected, the rest: arguments. Prints the output.
 tool() {
     local expected=$1
     shift
@@ -70,7 +70,7 @@ tool 0 recover live.probity > recovered
 tool 0 info live.probity > facts
 grep -q '^complete  *yes' facts || fail "info: $(cat facts)"
 
-# Features that the build does not have.
+# Features that the build lacks.
 for command in attach detach ship; do
     tool 0 "$command" --help > message
     grep -qi '^this build cannot' message || fail "$command --help: $(cat message)"
@@ -95,7 +95,7 @@ for file in page.html ctf sites.json.gz; do
 done
 "$PROBITY" view -o page.html sites.probity
 "$PROBITY" export --format ctf -o ctf sites.probity 2> message
-# The header of a gzip file names the system.
+# The header of a gzip file contains the operating system.
 gunzip < sites.json.gz.windows > sites.json.windows
 "$PROBITY" export --format chrome -o sites.json sites.probity 2> message
 for file in page.html ctf sites.json; do

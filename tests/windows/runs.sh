@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# probity.exe with SQLite: databases that it exports have the rows of those of the tool on Linux;
-# each keeps a history of runs that the other reads and changes. Without SQLite, it says so.
+# probity.exe with SQLite: its exported databases have the same rows as those of the tool on Linux;
+# each keeps a history of runs that the other one reads and changes. Without SQLite, it reports
+# that.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 exe=$WINDOWS/bin/probity.exe

@@ -6,11 +6,11 @@
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 compile_programs kill_target
-# Wine takes the names of files on Linux as UTF-8.
+# Wine passes the names of files on Linux on as UTF-8.
 export LC_ALL=C.UTF-8 TEMPORARY=temporary
 
-# Wine passes no TMP on from outside. $TEMPORARY: the directory's name, in the current directory.
-# $@ program and arguments; its output is in $WORK/out
+# Wine does not pass on TMP from outside. $TEMPORARY: the directory's name, in the current
+# directory. $@ program and arguments; its output is in $WORK/out
 run_here() {
     printf '@set TMP=%%CD%%\\%%TEMPORARY%%\r\n@set PROBITY_SPOOL_DIR=\r\n@set PROBITY_OUT=%s\r\n' \
         trace.probity > "$WORK/run.bat"

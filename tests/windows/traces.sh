@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Traces of one program in C, made under Wine, natively and, with AARCH64, in qemu. Each tool prints
-# the same about each trace: probity.exe, that of this machine, and that for AArch64. The files of
-# the programs are removed first: signatures of C functions are in no trace, and the tools on Linux
-# read them from those files, which probity.exe cannot. That only signatures differ is tested, too.
+# the same about each trace: probity.exe, the tool of this machine, and the one for AArch64. The
+# files of the programs are removed first: signatures of C functions are in no trace, and the tools
+# on Linux read them from those files, but probity.exe cannot. With those files, only signatures may
+# differ, which is tested, too.
 #
 #   AARCH64   the build for AArch64, if it exists
 # shellcheck source=tests/windows/common.bash
@@ -61,14 +62,14 @@ PROBITY_OUT=wine_aborted.probity wine_run wine.exe abort > out 2>&1
 gcc "${flags[@]}" -pthread -o native "$build/lib/libprobity.a"
 PROBITY_OUT=native.probity ./native
 ulimit -c 0
-# This shell would report the signal.
+# Otherwise this shell would report the signal.
 PROBITY_OUT=native_aborted.probity sh -c './native abort; exit 0' 2> /dev/null
 if [ ${#emulated[@]} -gt 0 ]; then
     aarch64-linux-gnu-gcc "${flags[@]}" -pthread -o qemu "$AARCH64/lib/libprobity.a"
     PROBITY_OUT=qemu.probity "${emulated[@]}" ./qemu
 fi
 
-# The records that an aborted program leaves are found by a tool of another system.
+# A tool of another system finds the records that an aborted program leaves.
 for trace in *_aborted.probity; do
     "$PROBITY" recover --trust "$trace" > out 2>&1 ||
         [[ $("$PROBITY" info "$trace") == *closed* ]] || fail "$trace: $(cat out)"
@@ -83,7 +84,8 @@ lines=()
 for trace in *.probity; do
     lines+=("${commands[@]/%/ $trace}")
 done
-# Each line is the arguments of the tool, for answers to it in the directories of the readers.
+# Each line contains the arguments of the tool, for output about the traces in the directories of
+# the readers.
 exe=Z:${WINDOWS//\//\\}\\bin\\probity.exe
 mkdir with linux windows aarch64
 {
@@ -128,7 +130,7 @@ for reader in "${readers[@]}"; do
     done
 done
 
-# With the files: only signatures are added, and only by the commands that print them.
+# With the files, signatures are added, but nothing else, and only by commands that print them.
 for i in "${!lines[@]}"; do
     case ${lines[i]} in
         log* | report\ --* | view*) continue ;;

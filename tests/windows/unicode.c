@@ -67,7 +67,7 @@ static int launch(wchar_t **arguments)
     return (int)status;
 }
 
-/* The system's own search, so that similar names do not count. */
+/* Uses the system's own search, so that similar names do not count. */
 static int exist(wchar_t **paths)
 {
     for (; *paths != NULL; paths++) {

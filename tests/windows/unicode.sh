@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Names with letters that are not in the system's code page, and with one that takes two units of
 # UTF-16: of traces, logs, outputs, directories, programs, arguments and labels. No file gets a
-# similar name. In the locale C, Wine has no such names of files, but arguments and labels may have
-# them.
+# similar name. In the locale C, Wine does not support such names of files, but arguments and labels
+# may have these letters.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -municode -o unicode.exe \
@@ -30,7 +30,7 @@ expect_status() {
     expect "$what: status; $(head -n 3 out errors)" "$expected" "$status"
 }
 
-# Paths, as Windows has them.
+# Paths, in the form of Windows.
 expect_files() {
     wine_run unicode.exe exists "$@" > out
     expect "$locale: no file $(cat out)" 0 "$status"
@@ -89,7 +89,7 @@ check_all() {
     expect_status "copy" 0 cmd /c copy "$face.probity" kept.probity
     python3 "$SOURCE/tests/windows/verify.py" "$PROBITY" kept.probity counts > hits
 
-    # In the code page, as main() and getenv() of msvcrt pass it. The directory and the program have
+    # In the code page, as msvcrt passes it to main() and getenv(). The directory and the program have
     # other letters, so that a path with both is in neither encoding.
     launch "$japanese" narrow "$polish"
     case $status in

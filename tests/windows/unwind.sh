@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Functions that end without returning: C++ exceptions, longjmp(), structured exceptions with a
 # vectored handler and with __try, all of which unwind with the system's tables. Every call has an
-# end, callers continue correctly, and every hit is recorded.
+# end, the records of callers continue correctly, and every hit is recorded.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 TESTS=$SOURCE/tests/windows

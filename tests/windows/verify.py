@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# Compares the hits in a trace with what the threads of kill_target.c counted: each count, or one
-# more, since a thread may have been killed between a hit and its count. Usage: verify.py PROBITY
-# TRACE COUNTS.
+# Compares the hits in a trace with the counts of the threads of kill_target.c: there must be as
+# many, or one more, since a thread may have been killed between a hit and its count. Usage:
+# verify.py PROBITY TRACE COUNTS.
 import csv
 import io
 import struct

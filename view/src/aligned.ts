@@ -8,14 +8,14 @@ import { Flag, type Lane, LaneKind, type Model, Track } from "./lanes";
 export interface Call {
     lane: Lane;
     index: number;
-    /** Of a request: until its last hit. */
+    /** Of a request: up to its last hit. */
     length: number;
 }
 
-/** A function, a block or a kind of request of both sides; lines may have changed. */
+/** A function, a block or a kind of request on both sides; lines may have changed. */
 interface Key { key: string; title: string }
 
-/** A role that the name of a probe ends with; `probity diff` omits it, too. */
+/** A role at the end of a probe's name, which `probity diff` omits, too. */
 const BEGIN = ":begin";
 
 const requestOf = (name: string, isSite: boolean): string => `request ${String(isSite)} ${isSite && name.endsWith(BEGIN) ? name.slice(0, -BEGIN.length) : name}`;
@@ -39,7 +39,7 @@ function keyOfName(model: Model, place: number): Key {
     return { key: blockOf(`${from.text} -> ${end.text}`, from.isSite, end.isSite), title: name };
 }
 
-/** Of a request, by the name of its first stage. */
+/** Of a request, identified by the name of its first stage. */
 function keyOfStage(model: Model, place: number): Key {
     const { number } = model.names[place];
     const { text, isSite } = probeOf(model, number);
@@ -47,7 +47,7 @@ function keyOfStage(model: Model, place: number): Key {
     return { key: requestOf(text, isSite), title: isSite && name.endsWith(BEGIN) ? name.slice(0, -BEGIN.length) : name };
 }
 
-/** Merged spans are several calls, and those from before the range have no beginning. */
+/** Merged spans are several calls, and spans from before the range have no beginning. */
 function each(model: Model, visit: (lane: Lane, index: number) => void): void {
     for (const { track, blocks, calls } of model.threads) {
         if (track !== Track.Thread && track !== Track.Requests)
@@ -61,8 +61,8 @@ function each(model: Model, visit: (lane: Lane, index: number) => void): void {
     }
 }
 
-/** By name: keys of calls and blocks, or of the requests whose first stage has the name; empty: of
- * none. */
+/** By name: keys of calls and blocks, or of requests whose first stage has the name; empty: no
+ * keys. */
 function keysOf(model: Model): { calls: Key[]; stages: Key[] } {
     const none = { key: "", title: "" };
     return { calls: model.names.map((_, place) => keyOfName(model, place)),
@@ -77,7 +77,7 @@ export function callAt(lane: Lane, index: number): Call {
     return { lane, index: first, length: lane.start[last] + lane.length[last] - lane.start[first] };
 }
 
-/** In the order in which they begin. */
+/** In the order of their beginnings. */
 export function callsOf(model: Model, key: string): Call[] {
     const { calls, stages } = keysOf(model);
     const isWanted = (isRequest(key) ? stages : calls).map((name) => name.key === key);
@@ -101,17 +101,17 @@ function titlesOf(model: Model): Map<string, string> {
         .map(({ key, title }): [string, string] => [key, title]));
 }
 
-/** What both sides have. */
+/** Functions, blocks and kinds of requests that both sides have. */
 export interface Common {
-    /** With titles: requests are last. */
+    /** Including titles: requests are last. */
     keys: Map<string, string>;
-    /** null: not in both. */
+    /** null: not on both sides. */
     keyOf: (row: Row) => string | null;
 }
 
 const commons = new WeakMap<Model, Common>();
 
-/** The most important first. A page has one base. */
+/** The most important ones first. A page has one base. */
 export function aligned(base: Model, now: Model): Common {
     const known = commons.get(now);
     if (known !== undefined)

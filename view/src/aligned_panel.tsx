@@ -9,7 +9,7 @@ import { LaneKind, type Model, Track } from "./lanes";
 import type { Shared } from "./state";
 import { type Hit, TimelineView, type Window } from "./timeline";
 
-/** A longer list would be of no use; a click in a timeline chooses any call. */
+/** A longer list would be useless: a click in a timeline chooses any call. */
 const LISTED = 500;
 
 interface Side {
@@ -18,7 +18,7 @@ interface Side {
     view: TimelineView;
     painter: Painter;
     calls: Call[];
-    /** The chosen call; null: there is none. */
+    /** The chosen call; null: none. */
     call: Call | null;
 }
 
@@ -87,7 +87,7 @@ export function AlignedPanel({ shared, base, model }: { shared: Shared; base: Mo
     }
     useEffect(() => {
         for (const { view, call, painter } of sides) {
-            // A row that is folded or scrolled away does not show what was chosen.
+            // Unfolds and scrolls to the chosen row, which is otherwise not visible.
             const { window } = view;
             if (call !== null)
                 view.reveal(call.lane, call.index, false);
@@ -100,7 +100,7 @@ export function AlignedPanel({ shared, base, model }: { shared: Shared; base: Mo
         setWindow(bounded({ from: middle - (middle - shown.from) * factor, to: middle + (shown.to - middle) * factor }, whole));
     };
     const pan = (ns: number): void => { setWindow(bounded({ from: shown.from + ns, to: shown.to + ns }, whole)); };
-    /** Zooms to the chosen calls, to the longer one. */
+    /** Zooms to the longer of the chosen calls. */
     const closeUp = (): void => {
         const length = Math.max(50, ...sides.map(({ call }) => call?.length ?? 0));
         setWindow(bounded({ from: -length * 0.5, to: length * 1.5 }, whole));
@@ -112,7 +112,8 @@ export function AlignedPanel({ shared, base, model }: { shared: Shared; base: Mo
     };
     const isChoice = ({ lane, first, last }: Hit, { threads }: Model): boolean => first === last && (lane.kind === LaneKind.Calls || lane.kind === LaneKind.Blocks ||
         threads[lane.thread].track === Track.Requests);
-    /** The other side gets the call of the same number, unless it has one of this function. */
+    /** The other side gets the call with the same number, unless it already shows a call of this
+     * function. */
     const chooseCall = (index: number, hit: Hit): void => {
         const call = callAt(hit.lane, hit.first);
         const other = keyAt(sides[index].model, call);

@@ -121,7 +121,7 @@ export function App({ data, model, base }: { data: Data; model: Model; base: Sha
     // When spans are replaced, their statistics change.
     const [exchanged, setExchanged] = useState(0);
     const live = useMemo(() => data.served || (data.tiles?.levels.length ?? 0) > 0 ? new Live(data, model, () => { setExchanged((was) => was + 1); }) : null, [data, model]);
-    // Finer spans make a finer path.
+    // With finer spans, the path is finer.
     useEffect(() => {
         if (path === null)
             return;
@@ -135,7 +135,7 @@ export function App({ data, model, base }: { data: Data; model: Model; base: Sha
     const setRange = (to: Window | null): void => {
         setRangeOnly(to);
         latest.current = to;
-        // A selection in a table or graph belongs to the range that is being left.
+        // A selection in a table or graph belongs to the previous range.
         if (to === null)
             setSelection((was) => was === null || was.of === "span" || was.of === "function" ? was : null);
         if (tab !== "timeline")
@@ -163,7 +163,7 @@ export function App({ data, model, base }: { data: Data; model: Model; base: Sha
             return;
         const next = before(lane, start + 0.5);
         let index = Math.max(0, next - 1);
-        // A merged span is found by its position alone.
+        // A merged span can only be found by its position.
         while (index > 0 && lane.start[index] + lane.length[index] < start + length && lane.start[index] > start)
             index--;
         reveal(lane, index);
@@ -199,7 +199,7 @@ export function App({ data, model, base }: { data: Data; model: Model; base: Sha
             else if (event.key === "Escape")
                 setSelection(null);
             else {
-                // Keys of the timeline work wherever the focus is, except those that buttons take.
+                // Keys of the timeline work wherever the focus is, except keys that buttons use.
                 if ((event.key.length === 1 && event.key !== " ") || event.target === document.body)
                     handle.current?.key(event);
                 return;
@@ -218,7 +218,8 @@ export function App({ data, model, base }: { data: Data; model: Model; base: Sha
         };
     }, []);
 
-    /** Enter in the search field: the next match in the timeline; with Shift the previous one. */
+    /** Enter in the search field goes to the next match in the timeline, with Shift to the previous
+     * one. */
     const find = (isBackwards: boolean): void => {
         if (tab === "timeline") {
             handle.current?.step(isBackwards);

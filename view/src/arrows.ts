@@ -10,7 +10,7 @@ export interface Arrow { from: End; to: End }
 
 interface Place { lane: Lane; index: number }
 
-/** The thread with a hit of a probe at a time; null: none, or it was merged with others. */
+/** The thread with a hit of a probe at a time; null: none, or the hit was merged with others. */
 export function threadAt(model: Model, probe: number, at: number): Thread | null {
     for (const thread of model.real) {
         for (const lane of [thread.blocks, thread.marks]) {
@@ -66,7 +66,7 @@ function arrowsOfRequest(model: Model, { lane, index }: Place): Arrow[] {
     return arrows;
 }
 
-/** The thread that held the lock last while a thread waited for it; null: not known. */
+/** The thread that last held the lock while a thread waited for it; null: unknown. */
 export function holderOf(model: Model, { lane, index }: Place): Place | null {
     const begin = lane.start[index];
     const end = begin + lane.length[index];
@@ -125,7 +125,7 @@ export function arrowsOf(model: Model, selected: Place | null): Arrow[] {
         return [];
     if (model.names[selected.lane.name[selected.index]].kind === Kind.Waiter)
         return [arrowOfWait(model, selected)].filter((arrow) => arrow !== null);
-    // The arrows from a holder to all threads that waited for it.
+    // The arrows from a holder to all threads that were waiting for it.
     const end = selected.lane.start[selected.index] + selected.lane.length[selected.index];
     return track.calls.flatMap((lane) => {
         const found: Arrow[] = [];

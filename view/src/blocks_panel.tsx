@@ -20,7 +20,7 @@ const BOX = 30;
 const LABEL = 112;
 const LOOP = 34;
 
-/** Of a name in its box. */
+/** Length of a name in its box. */
 function widthOf(title: string): number {
     const context = document.createElement("canvas").getContext("2d");
     if (context === null)
@@ -33,7 +33,7 @@ interface Point { x: number; y: number }
 interface Arrow { block: Block; points: Point[]; at: Point }
 interface Picture { width: number; height: number; places: { name: string; x: number; y: number; width: number }[]; arrows: Arrow[] }
 
-/** A site's name may look like a number. */
+/** The name of a site may look like a number. */
 function key(text: string, isSite: boolean): string {
     return `${isSite ? "site" : "probe"} ${text}`;
 }
@@ -42,8 +42,8 @@ function isLoop(block: Block): boolean {
     return key(block.from, block.from_is_site) === key(block.to, block.to_is_site);
 }
 
-/** Where a line from a point to a probe's box meets it: the layout reserves room for arrows from a
- * box to itself, so its box is larger. */
+/** Where a line from a point to a probe's box meets the box. The layout reserves space for arrows
+ * from a box to itself, so its own box is larger. */
 function meet(from: Point, box: Point & { width: number }): Point {
     const dx = from.x - box.x;
     const dy = from.y - box.y;

@@ -9,7 +9,7 @@ export interface Drawing {
     draw: (context: CanvasRenderingContext2D) => void;
 }
 
-/** Draws at most once per frame of the screen. */
+/** Draws at most once per frame. */
 export class Painter {
     canvas: HTMLCanvasElement | null = null;
     drawing: Drawing | null = null;

@@ -1,5 +1,5 @@
-/* What a comparison says about a function, a block or a kind of request, and the calls of both sides
- * that it is about. */
+/* The result of a comparison for a function, a block or a kind of request, and the calls of both
+ * sides that it compares. */
 import type { Block, Bucket, Change, Changed, ChangedBlock, ChangedRequest, Comparison, Data, FunctionRow } from "./data";
 
 export type Statistic = keyof Changed["statistics"];
@@ -40,7 +40,7 @@ export function tone({ verdict }: Change): string {
     return verdict === "slower" || verdict === "more" || verdict === "added" ? "worse" : "better";
 }
 
-/** The verdict and its interval, in as few words as a table has room for; `hint` says all. */
+/** The verdict and its interval, short enough for a table; `hint` is the full text. */
 export function brief(each: Change): string {
     const interval = each.low !== null && each.high !== null ? `, ${changeText(each.low)} to ${changeText(each.high)}` : "";
     return `${each.verdict}${interval}`;
@@ -56,15 +56,15 @@ export function hint(each: Change): string {
 
 export const lastPart = (path: string | undefined): string => path?.split("/").pop() ?? "";
 
-/** Whether a report's function is the one that the comparison considers the same. Texts that were not
- * recorded, but found in the program, are not compared. */
+/** Whether the comparison considers a report's function to be the same. Does not compare texts that
+ * were found in the program, not recorded. */
 function isLike(each: FunctionRow, { name, file, signature, object }: Changed): boolean {
     return each.name === name && lastPart(each.object) === object && (file === "" || lastPart(each.file) === file) &&
         (signature === "" || each.signature === signature);
 }
 
-/** Where they are in the report: several, if runs of one side differ in lines; none, if functions of
- * one name cannot be told apart. */
+/** Their indices in the report: several, if runs of one side differ in lines; none, if functions
+ * with the same name cannot be distinguished. */
 export function placesOf({ report }: Pick<Data, "report">, wanted: Changed, all: Changed[]): number[] {
     const places = report.functions.flatMap((each, place) => isLike(each, wanted) ? [place] : []);
     const same = all.filter((each) => each.name === wanted.name && each.file === wanted.file && each.signature === wanted.signature && each.object === wanted.object);
@@ -86,7 +86,7 @@ function merge(histograms: Bucket[][]): Bucket[] {
     return [...all].sort(([a], [b]) => a - b);
 }
 
-/** The durations of a side's calls, of all its runs together. */
+/** Durations of the calls of a side, in all of its runs. */
 export function durationsOf(side: Data, row: Row, functions: Changed[]): Bucket[] {
     switch (row.kind) {
         case "functions": return merge(placesOf(side, row.of, functions).map((place) => side.report.functions[place].histogram));

@@ -44,8 +44,8 @@ export function readTheme(printing: boolean): Theme {
     };
 }
 
-/** Neighboring names in a list get distant hues, by the golden angle. Text on them is dark in
- * light themes and light in dark ones, and readable on all of them. */
+/** Neighboring names in a list get distant hues, using the golden angle. Text on them is dark in
+ * light themes and light in dark themes, and readable on all hues. */
 function fill(place: number, dark: boolean): string {
     const hue = (215 + place * 137.508) % 360;
     const part = Math.floor(place / 6) % 3 / 2;
@@ -54,8 +54,8 @@ function fill(place: number, dark: boolean): string {
         : `hsl(${hue.toFixed(0)} ${70 - part * 18}% ${77 + part * 7}%)`;
 }
 
-/** The same name has the same color everywhere; the most important names come first and differ
- * most. */
+/** The same name has the same color everywhere; the most important names come first and have the
+ * most distinct colors. */
 export class Palette {
     private readonly fills = new Map<string, string>();
     private readonly strongs = new Map<string, string>();
@@ -83,8 +83,8 @@ export class Palette {
 /** Steps of the scale of changes, in each direction. */
 export const TONES = 6;
 
-/** From -1 (less) through 0 to 1 (more): blue, gray, orange, which can be distinguished with
- * red-green color blindness, too. Square roots make small changes visible next to large ones. */
+/** From -1 (less) through 0 to 1 (more): blue, gray, orange, which can also be distinguished with
+ * red-green color blindness. Square roots make small changes visible next to large ones. */
 export function toneOf(change: number, { dark }: { dark: boolean }): string {
     const step = Math.min(TONES, Math.round(Math.sqrt(Math.abs(change)) * TONES));
     const part = step / TONES;

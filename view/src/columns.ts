@@ -1,9 +1,9 @@
-/* Narrow columns of many rows, as an image that is drawn once per row: drawing a rectangle for each
- * column would take most of the time. */
+/* Draws narrow columns of many rows as an image, once per row: drawing a rectangle for each column
+ * would take most of the time. */
 
 const FIRST_LINES = 64;
 
-/** A color of the style sheet as a pixel without transparency: the lowest byte is red. */
+/** Converts colors of the style sheet to opaque pixels: the lowest byte is red. */
 class Pixels {
     private readonly known = new Map<string, number>();
     private readonly context: CanvasRenderingContext2D | null;
@@ -38,7 +38,7 @@ export class Columns {
     private readonly context = this.canvas.getContext("2d");
     private readonly pixels = new Pixels();
     private image = new ImageData(1, FIRST_LINES);
-    /** The pixels of the image. Little-endian, like all systems with browsers. */
+    /** The pixels of the image. Little-endian, like all systems that run browsers. */
     private words = new Uint32Array(this.image.data.buffer);
     private rows: { line: number; lines: number; y: number; height: number }[] = [];
     private used = 0;
@@ -72,7 +72,7 @@ export class Columns {
         this.used += lines;
     }
 
-    /** Fills lines of a column of the row that was begun last. alpha: 0 to 1. */
+    /** Fills lines of a column of the current row. alpha: 0 to 1. */
     put(x: number, from: number, to: number, color: string, alpha: number): void {
         const { width } = this.image;
         if (x < 0 || x >= width)
@@ -83,11 +83,11 @@ export class Columns {
             this.words[(line + i) * width + x] = word;
     }
 
-    /** Draws all rows, with column 0 at x, and begins again. */
+    /** Draws all rows, with column 0 at x, and begins a new drawing. */
     draw(context: CanvasRenderingContext2D, x: number): void {
         const { canvas, image, used } = this;
         if (used > 0 && this.context !== null) {
-            // Changing the size clears it.
+            // Changing the size clears the image.
             if (canvas.width !== image.width || canvas.height !== image.height) {
                 canvas.width = image.width;
                 canvas.height = image.height;

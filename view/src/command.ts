@@ -8,17 +8,17 @@ import type { Window } from "./timeline";
 const USUAL = 640_000;
 const MOST = 4_000_000;
 
-/** Any text as one word of a command line. */
+/** Quotes any text as one word of a command line. */
 export function quoted(word: string): string {
     return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** To the nanosecond, without trailing zeros. */
+/** Exact to the nanosecond, without trailing zeros. */
 function seconds(ns: number): string {
     return `${(Math.max(0, ns) / 1e9).toFixed(9).replace(/\.?0+$/, "")}s`;
 }
 
-/** The command with the numbers of a range. */
+/** The command, with the numbers of a range. */
 export function rangeCommand(data: Data, model: Model, range: Window, command: string): string {
     const to = range.to >= model.last ? model.last + 1 : range.to;
     const words = ["probity", command, "--since", seconds(range.from), "--until", seconds(to)];

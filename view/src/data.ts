@@ -23,7 +23,7 @@ export interface Times {
 /** The lower bound of a bucket, and its number of calls. */
 export type Bucket = [number, number];
 
-/** Includes times of single calls. */
+/** Includes the times of single calls. */
 export interface CallTimes extends Times {
     elapsed_ns: number | null;
     parallelism: number | null;
@@ -97,7 +97,7 @@ export interface Block {
     slowest: { pid: number; tid: number; thread: string | null; at_ns: string; wall_ns: number; off_cpu_ns: number | null }[];
 }
 
-/** How the clock of a trace's host was compared with those of others (doc/hosts.md). */
+/** How the clock of a trace's host was compared with other clocks (doc/hosts.md). */
 export interface Alignment {
     host: number;
     reference: number;
@@ -111,7 +111,7 @@ export interface Alignment {
 
 export interface TraceInfo {
     trace: string;
-    /** null: one host, or not aligned. */
+    /** null: only one host, or not aligned. */
     alignment: Alignment | null;
     state: string;
     complete: boolean;
@@ -156,9 +156,10 @@ export type SlowCall = [number, number, number, number, number, number];
 
 export interface Name {
     kind: number;
-    /** Of a probe; of a block: the name that it begins with; of a holder or waiter: the thread. */
+    /** For a probe, its name; for a block, the name with which it begins; for a holder or waiter,
+     * the thread. */
     number: number;
-    /** Of a block: the name that it ends with; -1: none, the records end. */
+    /** For a block, the name with which it ends; -1: none, since the records end. */
     to?: number;
     name: string;
     file?: string;
@@ -186,11 +187,11 @@ export interface Timeline {
     report_names: number[];
     /** From and to, in time order. */
     stretches: [number, number][];
-    /** As given to --tid. */
+    /** The values of --tid. */
     tids: string | null;
     threads: {
         trace: number;
-        /** Its number in the trace. */
+        /** The thread's number in the trace. */
         thread: number;
         pid: number;
         tid: number;
@@ -198,7 +199,7 @@ export interface Timeline {
         first_ns: number;
         last_ns: number;
         name: string | null;
-        /** Missing: a thread. */
+        /** Missing: it is a thread. */
         track?: number;
         object?: string;
         lanes: [number, number, number][];
@@ -262,12 +263,13 @@ export interface Comparison {
 /** The call tree. */
 export interface Tree { nodes_pruned: number; calls_lost: number; calls_profiled: number; tree: TreeNode[] }
 
-/** The waits of threads, with holders and the thread that ended each (src/page/view_waits.c). */
+/** The waits of threads, with holders and the thread that ended each wait
+ * (src/page/view_waits.c). */
 export interface WaitsData {
-    /** The number of waits left out, all of them shorter than this duration. */
+    /** Number of waits that were left out, all of them shorter than this duration. */
     dropped: number;
     least_ns: number;
-    /** By slot: trace and number in it. */
+    /** By slot: the trace, and the thread's number in it. */
     threads: [number, number][];
     /** "lock", its name, its address. */
     names: [string, string, string][];
@@ -276,16 +278,17 @@ export interface WaitsData {
 
 /** Sends with their receives in other traces (src/page/view_messages.c). */
 export interface MessagesData {
-    /** The number of messages left out. */
+    /** Number of messages that were left out. */
     beyond: number;
-    /** Trace and thread of the send, since the previous send; trace and thread of the receive, length. */
+    /** Trace and thread of the send, time since the previous send; trace and thread of the receive,
+     * length. */
     list: [number, number, number, number, number, number][];
 }
 
 /** A call, or a span between two probes, at which the page opens; in ns since recording began. */
 export interface Place {
     trace: number;
-    /** Its number in the trace. */
+    /** The thread's number in the trace. */
     thread: number;
     from: number;
     to: number;
@@ -295,25 +298,25 @@ export interface Place {
 }
 
 export interface Data {
-    /** Missing: its first part. */
+    /** Missing: the first part. */
     place?: Place;
     waits?: WaitsData;
-    /** Missing: one trace. */
+    /** Missing: there is only one trace. */
     messages?: MessagesData;
     diff?: Comparison;
-    /** The tree of the base of the comparison, all its runs together; their number, or the reason
-     * why there is none. */
+    /** The tree of the base of the comparison, for all its runs together; the number of runs, or
+     * the reason why there is no tree. */
     base?: Tree;
     base_runs?: number;
     base_why?: string | null;
-    /** Of the same runs as the tree; present only with it. */
+    /** Of the same runs as the tree; present only if the tree is. */
     base_info?: TraceInfo[];
     base_report?: Data["report"];
     base_blocks?: Data["blocks"];
     base_block_histograms?: Bucket[][];
     base_requests?: RequestKind[];
     base_timeline?: Timeline;
-    /** Of this page's traces, with a comparison. */
+    /** Of this page's traces, if there is a comparison. */
     requests?: RequestKind[];
     tool: string;
     /** Whether there is a server that reads windows of the trace. */
@@ -340,27 +343,26 @@ async function unpack(id: string): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Directional marks in a name would reorder the text next to it: they are shown as symbols
- * instead. */
+/** Directional marks in a name would reorder adjacent text: they are shown as symbols. */
 export function withoutMarks(json: string): string {
-    // The commands escape them; an escaped backslash before a "u" is not the beginning of an escape.
+    // The commands escape these marks; an escaped backslash before a "u" does not begin an escape.
     return json.replace(/\\(?:u(061c|200[ef]|202[a-e]|206[6-9])|[^])/gi, (all, code?: string) => code === undefined ? all : `\\\\u${code.toLowerCase()}`)
         .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
             (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Of the programs whose traces are in the page, without the base of a comparison. */
+/** Of the programs whose traces are in the page, excluding the base of a comparison. */
 export function titleOf(data: Data): string {
     return counted(data.info.map(({ program, trace }) => program.name?.split("/").pop() ?? trace));
 }
 
-/** The base as the data of a page; null: only the comparison with it is known. */
+/** The base, in the form of a page's data; null: only the comparison with it is known. */
 export function baseOf({ tool, base, base_info: info, base_report: report, base_blocks: blocks, base_block_histograms: histograms, base_requests: requests, base_timeline: timeline }: Data): Data | null {
     return base === undefined || info === undefined || report === undefined || blocks === undefined || histograms === undefined || requests === undefined || timeline === undefined ? null
         : { tool, served: false, info, report, threads: { processes: [] }, tree: base, blocks, block_histograms: histograms, requests, timeline };
 }
 
-/** baseSpans: of the timeline of the base; empty: none. */
+/** baseSpans: spans of the base's timeline; empty: none. */
 export async function load(): Promise<{ data: Data; spans: Uint8Array; baseSpans: Uint8Array }> {
     const [json, spans, baseSpans] = await Promise.all([unpack("data"), unpack("spans"), document.getElementById("probity-base-spans") === null ? new Uint8Array() : unpack("base-spans")]);
     const text = withoutMarks(new TextDecoder().decode(json));

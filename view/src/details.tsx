@@ -203,7 +203,7 @@ function MarkDetails({ lane, index, shared }: { lane: Lane; index: number; share
     );
 }
 
-/** Of a probe, as `probity blocks` has it: a number, or a site's name. */
+/** For a probe, the key in `probity blocks`: a number, or the name of a site. */
 function isProbe(name: Name, text: string, isSite: boolean): boolean {
     return name.kind === Kind.Site ? isSite && text === name.name : !isSite && text === String(name.number);
 }
@@ -248,7 +248,7 @@ function BlockSpanDetails({ lane, index, shared }: { lane: Lane; index: number; 
     );
 }
 
-/** A stage of a request, a holder of a lock or a waiter for it, the length of a queue. */
+/** A stage of a request, a holder of a lock, a waiter for a lock, or the length of a queue. */
 function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode {
     const track = shared.model.threads[lane.thread];
     const { name, kind } = shared.model.names[lane.name[index]];
@@ -288,7 +288,7 @@ function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shar
     );
 }
 
-/** onSelect: what a click on a name does; null: nothing. */
+/** onSelect: called on a click on a name; null: nothing. */
 function SumTable({ title, what, sums, all, onSelect }: {
     title: string;
     what: string;
@@ -387,7 +387,7 @@ function SpanDetails({ selection, shared }: { selection: Selection & { of: "span
         : <CallDetails lane={lane} index={index} shared={shared} />;
 }
 
-/** A path in the base, with values per run of each side. */
+/** A path in the base, with values per run for each side. */
 function PathChange({ node, shared }: { node: FlameNode; shared: Shared }): VNode {
     const runs = { now: shared.data.info.length, base: shared.data.base_runs ?? 1 };
     const wall = sidesOf(node, "total_ns", runs);
@@ -488,7 +488,7 @@ function BlockDetails({ selection, shared }: { selection: Selection & { of: "blo
 
 const compared: readonly [Statistic, string][] = [["self", "Self"], ["total", "Total"], ["mean", "Mean"], ["median", "Median"], ["p99", "p99"], ["calls", "Calls"]];
 
-/** A function, block or kind of request in both sides of a comparison. */
+/** A function, block or kind of request on both sides of a comparison. */
 function ChangeDetails({ row, shared }: { row: Row; shared: Shared }): VNode {
     const { diff, base_why: why } = shared.data;
     const functions = diff?.functions ?? [];

@@ -31,7 +31,7 @@ function isChanged(change: Change | undefined): boolean {
 
 /** What causes a change of time: slower calls, more calls, or both. */
 function causeOf({ main, statistics: { mean, calls } }: Row): string {
-    // What is in one run only has no calls to compare.
+    // Functions that only one run has have no calls to compare.
     if (main.verdict === "gone" || main.verdict === "added")
         return "";
     const causes = [isChanged(mean) ? `${mean?.verdict === "slower" ? "slower" : "faster"} per call` : "",
@@ -67,7 +67,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
             } },
         { id: "verdict", title: isFunctions ? "Verdict on self time" : "Verdict on time", hint: "Statistical verdict", isText: true, value: (row) => row.main.verdict,
             show: (row) => <span class="named" title={hint(row.main)}><span class={tone(row.main)}>{brief(row.main)}</span></span> },
-        // Without a significant change, it would be empty.
+        // Without a significant change, the list would be empty.
         ...(hasCauses ? [{ id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf,
             show: (row: Row) => <span class="named" title={causeOf(row)}><span>{causeOf(row)}</span></span> }] : []),
         ...shown.filter(([key]) => isFunctions || (key !== "self" && (kind === "blocks" || key !== "cpu"))).map(([key, title, text]): Column<Row> => ({ id: key, title: !isFunctions && key === "cpu" ? "CPU" : title, hint: isFunctions ? text : text.replace(" without callees and pauses", ""), value: (row) => row.statistics[key]?.ratio ?? null,

@@ -3,7 +3,7 @@
 import type { Bucket } from "./data";
 import { widen } from "./histogram";
 
-/** Buckets of a power of two. */
+/** Number of buckets per power of two. */
 const PARTS = 128;
 
 function octaveOf(value: number): number {
@@ -80,7 +80,7 @@ export class Durations {
         return widen(this.sorted().map(([bucket, times]) => [boundsOf(bucket)[0], times]));
     }
 
-    /** As the members of a row of a report. */
+    /** In the form of the members of a report's row. */
     times(): { min_ns: number | null; mean_ns: number | null; p50_ns: number | null; p90_ns: number | null; p99_ns: number | null; max_ns: number | null } {
         const isEmpty = this.count === 0;
         return { min_ns: isEmpty ? null : this.min, mean_ns: this.mean, p50_ns: this.quantile(500), p90_ns: this.quantile(900),

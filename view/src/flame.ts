@@ -1,5 +1,5 @@
-/* The flame graph on its canvas: merged call paths, with the outermost functions on top. For two
- * sets of runs it shows both: widths are those of one side, and colors show the change. */
+/* The flame graph on its canvas: merged call paths, with the outermost functions on top. With two
+ * sets of runs, widths are those of one side, and colors show the change. */
 import { type Palette, type Theme, toneOf } from "./color";
 import type { Timeline, TreeNode } from "./data";
 import { percent, signed } from "./format";
@@ -27,14 +27,14 @@ export interface Box {
     node: FlameNode;
     parent: Box | null;
     value: number;
-    /** Share of all, from 0 to 1. */
+    /** Share of the total, from 0 to 1. */
     from: number;
     to: number;
     depth: number;
     children: Box[];
 }
 
-/** Joins two trees by path. Either may be empty. */
+/** Joins two trees by path. Either tree may be empty. */
 export function pair(now: readonly TreeNode[], base: readonly TreeNode[]): FlameNode[] {
     const made: FlameNode[] = [];
     const waiting = [{ now, base, to: made }];
@@ -42,8 +42,8 @@ export function pair(now: readonly TreeNode[], base: readonly TreeNode[]): Flame
         const found = new Map<string, FlameNode>();
         for (const [side, nodes] of [["now", task.now], ["base", task.base]] as const) {
             for (const node of nodes) {
-                // Not by line, which changes from build to build; functions of the same name in one
-                // file are rare.
+                // Does not compare lines, which change from build to build; functions with the same
+                // name in one file are rare.
                 const key = JSON.stringify([node.name, node.file]);
                 let place = found.get(key);
                 if (place?.[side] !== null) {
@@ -65,8 +65,8 @@ function emptyNode(name: string): TreeNode {
         cpu_total_ns: 0, cpu_self_ns: 0, off_cpu_total_ns: 0, off_cpu_self_ns: 0, children: [] };
 }
 
-/** Blocks as paths: the process if there are several, the thread, the first probe if there are
- * blocks of several from it, the block. */
+/** Blocks as paths: the process if there are several, the thread, the first probe if several blocks
+ * begin at it, the block. */
 export function blockTree(model: Model, sums: Timeline["sums"]): TreeNode[] {
     const roots: TreeNode[] = [];
     const found = new Map<string, TreeNode>();
@@ -106,7 +106,8 @@ export function blockTree(model: Model, sums: Timeline["sums"]): TreeNode[] {
     return roots;
 }
 
-/** The values of a path per run, on each side, and the function's own part of them. */
+/** The values of a path per run, on each side, and the part of them that belongs to the function
+ * itself. */
 export interface Sides { now: number; base: number; selfNow: number; selfBase: number }
 
 export function sidesOf(node: FlameNode, value: Value, runs: { now: number; base: number }): Sides {
@@ -131,7 +132,7 @@ function widthsOf(tree: FlameNode[], of: (node: FlameNode) => number): (node: Fl
     return (node) => widths.get(node) ?? 0;
 }
 
-/** Places the children of each box side by side. The rest of the width is the caller's own. */
+/** Places the children of each box side by side. The remaining width is the caller's self time. */
 export function layout(tree: FlameNode[], value: (node: FlameNode) => number): Box {
     const of = widthsOf(tree, value);
     const sums = (nodes: FlameNode[]): number => nodes.reduce((sum, node) => sum + of(node), 0);
@@ -155,7 +156,7 @@ export function layout(tree: FlameNode[], value: (node: FlameNode) => number): B
     return root;
 }
 
-/** The change of each box, and the largest of all. */
+/** The change of each box, and the largest change. */
 export interface Changes {
     of: (node: FlameNode) => number;
     most: number;
@@ -176,7 +177,7 @@ export class FlameView {
     private readonly theme: Theme;
     private readonly gauge = new Gauge();
 
-    /** changes: determine the colors; null: colored by name. */
+    /** changes: determine the colors; null: colors by name. */
     constructor(readonly root: Box, private readonly palette: Palette, private readonly changes: Changes | null) {
         this.focus = root;
         this.theme = palette.theme;
@@ -245,7 +246,7 @@ export class FlameView {
         context.fillText(text, left + 4, y + ROW / 2);
     }
 
-    /** Text after the name, if there is room. */
+    /** Text after the name, if there is space. */
     private behind(box: Box): string {
         if (this.changes === null || box.parent === null)
             return percent((box.to - box.from) / (this.root.to - this.root.from));
@@ -261,7 +262,7 @@ export class FlameView {
         return box ?? null;
     }
 
-    /** The height of what is zoomed to, beyond that of the canvas. */
+    /** The height of the zoomed part beyond that of the canvas. */
     get scrollMax(): number {
         if (this.depths.of !== this.focus) {
             let deepest = 0;
@@ -279,7 +280,7 @@ export class FlameView {
         this.scroll = Math.max(0, Math.min(y, this.scrollMax));
     }
 
-    /** Brings a box into view, with some of its callees. */
+    /** Scrolls a box into view, with some of its callees. */
     reveal(box: Box): void {
         const y = box.depth * ROW;
         if (y < this.scroll || y + 2 * ROW > this.scroll + this.height)

@@ -94,7 +94,7 @@ function TimeFlame({ shared }: { shared: Shared }): VNode {
 
 /* ---- Merged ------------------------------------------------------------------------------------- */
 
-/** The history has no call paths: each box shows the change of its function. */
+/** The history has no call paths, so each box shows the change of its function. */
 function changesOfFunctions(diff: Comparison, value: Value): (node: FlameNode) => number {
     const statistic = ({ total_ns: "self", cpu_total_ns: "cpu", off_cpu_total_ns: "self", calls: "calls" } as const)[value];
     const key = (name: string, file: string): string => JSON.stringify([name, file.split("/").pop()]);
@@ -139,7 +139,7 @@ function pictureOf(shared: Shared, value: Value, isChange: boolean, tree: TreeNo
         const { selfNow, selfBase } = sidesOf(node, value, runs);
         if (flame.per === "all" || value === "calls")
             return selfNow - selfBase;
-        // Of a path that one side does not have, no call can be compared.
+        // For a path that one side lacks, no call can be compared.
         const calls = sidesOf(node, "calls", runs);
         return calls.now > 0 && calls.base > 0 ? selfNow / calls.now - selfBase / calls.base : 0;
     };
@@ -251,7 +251,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
         event.preventDefault();
         event.stopPropagation();
     };
-    /** Time in matching calls, except those inside other matching calls. */
+    /** Time in matching calls, excluding those inside other matching calls. */
     const found = useMemo(() => {
         const isMatch = matcher(shared.query);
         if (isMatch === null)

@@ -8,7 +8,7 @@ export function count(value: number): string {
     return groups.format(value);
 }
 
-/** A mean of counts. */
+/** A mean of numbers of calls. */
 export function one(value: number): string {
     return Number.isInteger(value) ? count(value) : value.toFixed(1);
 }
@@ -51,8 +51,8 @@ export function parseTime(text: string): number | null {
         : Number(parts[1]) * ({ ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 }[parts[2]] ?? 1e6);
 }
 
-/** A point in time, with enough digits to distinguish points `step` ns apart, in a unit that suits
- * `largest`. */
+/** A point in time, with enough digits to distinguish points `step` ns apart, in a unit suitable
+ * for `largest`. */
 export function moment(ns: number, step: number, largest: number): string {
     const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]] as const;
     const [factor, unit] = units.find(([size]) => Math.abs(largest) >= size) ?? units[3];
@@ -60,7 +60,7 @@ export function moment(ns: number, step: number, largest: number): string {
     return ns === 0 ? "0" : `${(ns / factor).toFixed(Math.min(digits, 9))}${unit}`;
 }
 
-/** With its sign, before the text of the absolute value. */
+/** Puts the sign before the text of the absolute value. */
 export function signed(value: number, text: (size: number) => string): string {
     return `${value > 0 ? "+" : value < 0 ? "−" : "±"}${text(Math.abs(value))}`;
 }
@@ -87,8 +87,8 @@ export function clock(start: bigint, ns: number): string {
     return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${fraction}`;
 }
 
-/** A name as text of the page, of at most `length` characters. An empty one could not be seen or
- * clicked. */
+/** A name as text of the page, at most `length` characters. An empty name would be invisible and
+ * could not be clicked. */
 export function named(name: string, length = Infinity): string {
     return name.trim() === "" ? "(no name)" : isolated(short(name, length));
 }

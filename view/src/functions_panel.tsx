@@ -26,7 +26,7 @@ const times: readonly [Key, string, string][] = [
 /** A row of the table: a function, or its part in one thread. */
 interface Row extends FunctionRow { place: number }
 
-/** All, or those with calls in the selected range. */
+/** All functions, or those with calls in the selected range. */
 function functionsOf({ data, ranged }: Shared): FunctionRow[] {
     return ranged()?.functions ?? data.report.functions;
 }

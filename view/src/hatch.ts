@@ -7,7 +7,7 @@ export class Hatch {
     private pattern: CanvasPattern | null = null;
     private made = "";
 
-    /** Draws lines of a color over the contents of a rectangle. */
+    /** Draws hatching lines over the contents of a rectangle. */
     fill(context: CanvasRenderingContext2D, color: string, x: number, y: number, width: number, height: number): void {
         const ratio = window.devicePixelRatio || 1;
         const wanted = `${color} ${ratio}`;

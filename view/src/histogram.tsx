@@ -1,11 +1,11 @@
-/* Distributions of durations: bars on a logarithmic axis, small in tables and large in the
+/* Draws distributions of durations: bars on a logarithmic axis, small in tables and large in the
  * details. */
 import type { VNode } from "preact";
 import type { Bucket } from "./data";
 import { count, time } from "./format";
 
-/** A picture has four buckets per power of two: the number of a bucket is its position on a
- * logarithmic axis. */
+/** A picture has four buckets per power of two: a bucket's number is its position on a logarithmic
+ * axis. */
 function place(least: number): number {
     if (least < 4)
         return least;
@@ -17,7 +17,7 @@ function leastOf(bucket: number): number {
     return bucket < 4 ? bucket : (4 + bucket % 4) * 2 ** (Math.floor(bucket / 4) - 1);
 }
 
-/** Reports use buckets narrower than a picture can show: merges them. */
+/** Reports use narrower buckets than a picture can show: merges them. */
 export function widen(histogram: readonly Bucket[]): Bucket[] {
     const wide: Bucket[] = [];
     for (const [least, calls] of histogram) {
@@ -36,7 +36,7 @@ export interface Axis {
     end: number;
 }
 
-/** One axis for several distributions, so that they can be compared. */
+/** One axis for several distributions, to make them comparable. */
 export function axisOf(histograms: readonly Bucket[][]): Axis {
     let first = Infinity;
     let end = 0;
@@ -73,7 +73,7 @@ const HEIGHT = 96;
 /** The horizontal axis of a picture. */
 interface Scale {
     step: number;
-    /** The left edge of a bucket, and the place of a duration in it. */
+    /** The left edge of a bucket, and the position of a duration in it. */
     left: (least: number) => number;
     x: (ns: number) => number;
     ticks: number[];
@@ -139,12 +139,12 @@ export function Histogram({ histogram, mark, label }: { histogram: Bucket[]; mar
     );
 }
 
-/** One side of a comparison. median: over its runs; null: unknown. */
+/** One side of a comparison. median: of its runs; null: unknown. */
 export interface Side { histogram: Bucket[]; median: number | null }
 
 /** Both sides of a comparison in one picture: shares of the calls, because the number of runs may
- * differ. The base is filled and the other an outline, so that color is not needed to tell them
- * apart. */
+ * differ. The base is filled and the other side is an outline, so that they can be distinguished
+ * without color. */
 export function Overlay({ base, now, label }: { base: Side; now: Side; label: string }): VNode {
     const sides = [base, now].map(({ histogram, median }) => {
         const total = histogram.reduce((sum, [, calls]) => sum + calls, 0);
@@ -156,7 +156,7 @@ export function Overlay({ base, now, label }: { base: Side; now: Side; label: st
     const scale = scaleOf([base.histogram, now.histogram]);
     const most = Math.max(...sides.map((side) => side.most));
     const size = (share: number): number => share === 0 ? 0 : Math.max(1.5, Math.sqrt(share / most) * (HEIGHT - 6));
-    // A line along the tops, which is at the axis where there are no calls.
+    // A line along the tops of the bars, which is on the axis where there are no calls.
     const path = ({ calls, total }: { calls: Map<number, number>; total: number }): string => {
         let text = "";
         let end = -1;

@@ -3,7 +3,7 @@ import type { Alignment, Data, TraceInfo } from "./data";
 import { count, time } from "./format";
 
 export interface Host {
-    /** With its number if another one has the same name, as `probity info` prints it. */
+    /** Includes its number if another host has the same name, as `probity info` prints it. */
     name: string;
     /** null: not aligned. */
     alignment: Alignment | null;
@@ -38,7 +38,7 @@ function offsetText(offset: number, drift: number, error: number | null): string
         ? "error unknown (messages in one direction only)" : `error at most ${time(error)}`}`;
 }
 
-/** The clock of a host: "aligned to a: it was 1.234s ahead …" */
+/** The clock of a host: such as "aligned to a: it was 1.234s ahead …" */
 export function clockText(hosts: Hosts, { alignment }: Host): string {
     if (alignment === null)
         return "clock as it is";
@@ -47,7 +47,7 @@ export function clockText(hosts: Hosts, { alignment }: Host): string {
     return alignment.linked ? "clock is the reference" : "clock as it is: no usable messages link it to other hosts";
 }
 
-/** A sentence about each pair of hosts that messages or requests link. */
+/** A sentence about each pair of hosts that are linked by messages or requests. */
 export function pairTexts(hosts: Hosts): string[] {
     const texts = new Set<string>();
     for (const { from, to, state, by, forward, backward, offset_ns: offset, drift_ppm: drift, error_ns: error } of hosts.list.flatMap(({ alignment }) => alignment?.pairs ?? [])) {

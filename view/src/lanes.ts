@@ -7,13 +7,13 @@ import { type Series, seriesOf } from "./series";
 import { isolated } from "./text";
 import { readWaits, type Wait } from "./waits";
 
-/** Rows: of a track. */
+/** The rows of a track. */
 export const LaneKind = { Off: 0, Marks: 1, Calls: 2, Blocks: 3, Rows: 4, States: 5 } as const;
 
-/** Of a thread, by the scheduler: names of spans in a lane of states. */
+/** States of a thread from the scheduler: names of spans in a lane of states. */
 export const State = { Running: 1, Runnable: 2, Blocked: 3 } as const;
 
-/** The page computes the last two. */
+/** The page computes the last two of these. */
 export const Track = { Thread: 0, Requests: 1, Lock: 2, Queue: 3, Cpu: 4, Rate: 5 } as const;
 
 export const Flag = { Unwound: 1, Open: 2, Untimed: 4, Before: 8 } as const;
@@ -33,22 +33,22 @@ export interface Lane {
     values: Uint32Array;
     /** Full durations of spans that began before the range of the page. */
     whole: Map<number, number>;
-    /** Running sums, for columns that contain many spans. */
+    /** Running sums, for columns with many spans. */
     busyBefore: Float64Array;
     countBefore: Float64Array;
-    /** Of states: of time waiting for a CPU, and of all known time. busy: running; off: waiting for a
-     * CPU; values: the CPU, or the id of the waker. */
+    /** For states, of the time waiting for a CPU and of all known time. busy: running; off: waiting
+     * for a CPU; values: the CPU, or the id of the waker. */
     offBefore: Float64Array;
     lengthBefore: Float64Array;
 }
 
-/** A thread; or a track: requests, a lock, a queue, whose rows are in `calls`. */
+/** A thread; or a track (requests, a lock, a queue), whose rows are in `calls`. */
 export interface Thread {
     place: number;
     track: number;
-    /** Of a lock or a queue. */
+    /** Only of a lock or a queue. */
     object: string;
-    /** Index of its host; -1: of none. */
+    /** Index of its host; -1: none. */
     host: number;
     pid: number;
     tid: number;
@@ -61,38 +61,39 @@ export interface Thread {
     blocks: Lane | null;
     states: Lane | null;
     calls: Lane[];
-    /** Time on the CPU, if it is known; else in calls or blocks. */
+    /** Time on the CPU if known, else in calls or blocks. */
     active: number;
-    /** Of a plot, which has no lanes. */
+    /** Only of a plot, which has no lanes. */
     series?: Series;
 }
 
 export interface Model {
-    /** All, as numbered in the data; those that are threads; and the others. */
+    /** All threads and tracks, numbered as in the data; only the threads; and the others. */
     threads: Thread[];
     real: Thread[];
     tracks: Thread[];
-    /** Of threads. */
+    /** Only of threads. */
     lanes: Lane[];
     names: Name[];
     /** Maps names of the timeline to functions of the report, and back; -1: none. */
     rowOfName: Int32Array;
-    /** All names; functions with the most self time first. */
+    /** All names, starting with functions with the most self time. */
     ranked: string[];
     /** The first and last record. All times of the page are ns since recording began. */
     first: number;
     last: number;
-    /** When recording began, ns since 1970. */
+    /** When recording began, in ns since 1970. */
     started: bigint;
-    /** Intervals in which spans are not merged, although others are. */
+    /** Intervals in which spans are not merged, although spans elsewhere are. */
     stretches: [number, number][];
     hosts: Hosts;
     messages: Arrow[];
-    /** The waits of each thread, by its place, in the order in which they begin. */
+    /** The waits of each thread, by the thread's index, in the order of their beginnings. */
     waits: Wait[][];
 }
 
-/** Decodes numbers with 7 bits per byte. Nanoseconds exceed 32 bits, so shifts cannot be used. */
+/** Decodes numbers stored with 7 bits per byte. Nanoseconds exceed 32 bits, so shifts cannot be
+ * used. */
 export class Bytes {
     private at = 0;
     constructor(private readonly bytes: Uint8Array) {}
@@ -101,7 +102,8 @@ export class Bytes {
         return this.bytes.length - this.at;
     }
 
-    /** A column: the lowest 7 bits of each number, then the next ones of those that have more. */
+    /** Decodes a column: the lowest 7 bits of each number, then the next 7 bits of numbers that
+     * have more. */
     column(size: number): Float64Array {
         const values = new Float64Array(size);
         const going = Uint32Array.from(values, (_, i) => i);
@@ -121,7 +123,7 @@ export class Bytes {
         return values;
     }
 
-    /** Zigzag-coded: 0, -1, 1, -2 … */
+    /** Decodes zigzag coding: 0, -1, 1, -2 … */
     signed(size: number): Float64Array {
         return this.column(size).map((value) => value % 2 === 0 ? value / 2 : -(value + 1) / 2);
     }
@@ -147,7 +149,7 @@ export function emptyLane(kind: number, depth: number, thread: number, size: num
     };
 }
 
-/** Computes the running sums of the first `size` spans. */
+/** Computes the running sums for the first `size` spans. */
 export function sumUp(lane: Lane, size: number): void {
     for (let i = 0; i < size; i++) {
         lane.busyBefore[i + 1] = lane.busyBefore[i] + lane.busy[i];
@@ -159,7 +161,7 @@ export function sumUp(lane: Lane, size: number): void {
     }
 }
 
-/** The name of a state that is not merged determines its times. */
+/** The name of an unmerged state determines its times. */
 function setStateTimes({ size, length, count, name, busy, off }: Lane): void {
     for (let i = 0; i < size; i++) {
         if (count[i] > 1)
@@ -169,15 +171,15 @@ function setStateTimes({ size, length, count, name, busy, off }: Lane): void {
     }
 }
 
-/** The kind of a lane of a thread or track, from its kind in the data. */
+/** The kind of a thread's or track's lane, from its kind in the data. */
 export const laneKindOf = (track: number, kind: number): number => track !== Track.Thread && kind === LaneKind.Calls ? LaneKind.Rows : kind;
 
-/** Each span has a number in each column. */
+/** Each column has one number for each span. */
 const COLUMNS = 8;
 
 export interface Source { numbers: Bytes; first: number; values: number }
 
-/** isQueue: busy times are lengths of a queue, times duration. */
+/** isQueue: busy times are lengths of a queue, multiplied by durations. */
 export function readLane(source: Source, thread: number, kind: number, depth: number, size: number, isQueue: boolean): Lane {
     const { numbers } = source;
     if (!(size * COLUMNS <= numbers.left))
@@ -217,7 +219,7 @@ export function readLane(source: Source, thread: number, kind: number, depth: nu
     return lane;
 }
 
-/** "read → parsed"; "worker 17". Texts of names that the data has only as numbers. */
+/** "read → parsed"; "worker 17". Texts for names that are only numbers in the data. */
 function textOf(name: Name, { names, threads }: Data["timeline"]): string {
     if (name.kind === Kind.Block)
         return `${isolated(names[name.number].name)} →${name.to !== undefined && name.to >= 0 ? ` ${isolated(names[name.to].name)}` : ""}`;
@@ -309,7 +311,7 @@ export function before(lane: Lane, time: number, from = 0): number {
     return low;
 }
 
-/** The same, for a time that is usually close after the span at `from`. */
+/** The same, for a time that is usually shortly after the span at `from`. */
 export function beforeNear(lane: Lane, time: number, from: number): number {
     let step = 1;
     let low = from;
@@ -328,7 +330,7 @@ export function beforeNear(lane: Lane, time: number, from: number): number {
     return low;
 }
 
-/** Number of spans in a window if no calls were merged. */
+/** Number of spans that a window would have without merging of calls. */
 export function spansIn(model: Model, from: number, to: number): number {
     return model.lanes.reduce((sum, lane) => {
         const first = before(lane, from);

@@ -7,11 +7,11 @@ import { type TileRange, Tiles } from "./tiles";
 import type { Window } from "./timeline";
 
 const HEAD = 24;
-/** Read on each side of the window, as a share of it. */
+/** Read on each side of the window, as a fraction of it. */
 const MARGIN = 0.25;
-/** Replies that are kept. */
+/** Maximum number of replies that are kept. */
 const REPLIES = 6;
-/** Windows that are not requested again. */
+/** Maximum number of windows that are not requested again. */
 const UNREAD = 50;
 
 /** With tiles, windows with more calls and blocks than this are not read from the trace. */
@@ -21,11 +21,11 @@ const FEW = 30_000;
 interface Source extends Window {
     /** Values of spans. */
     values: Timeline["values"];
-    /** The unit of merged spans; 1: none are. */
+    /** The unit of merged spans; 1: no spans are merged. */
     unit: number;
     /** The spans for a lane of the page. isAll: up to the thread's last record. */
     find: (thread: Thread, own: Lane) => { lanes: Lane[]; late?: Lane | undefined; isAll: boolean };
-    /** The page's names for the names of the spans; -1: unknown; null: they are the same. */
+    /** The page's names for the names of the spans; -1: unknown; null: the names are the same. */
     names: Int32Array | null;
 }
 
@@ -38,7 +38,7 @@ function keyOf(names: readonly Name[], name: Name): string {
 const laneIn = (thread: Thread | undefined, kind: number, depth: number): Lane | undefined =>
     thread === undefined ? undefined : [thread.off, thread.marks, thread.blocks, thread.states, ...thread.calls].find((lane) => lane?.kind === kind && lane.depth === depth) ?? undefined;
 
-/** Appends a span to a lane that has room for it. */
+/** Appends a span to a lane that has space for it. */
 function copy(to: Lane, at: number, from: Lane, index: number): void {
     to.start[at] = from.start[index];
     to.length[at] = from.length[index];
@@ -53,7 +53,7 @@ function copy(to: Lane, at: number, from: Lane, index: number): void {
         to.whole.set(at, whole);
 }
 
-/** The same for many successive ones. */
+/** The same for many consecutive spans. */
 function copyAll(to: Lane, at: number, from: Lane, first: number, end: number): void {
     for (const column of ["start", "length", "count", "name", "busy", "off", "flags", "values"] as const)
         to[column].set(from[column].subarray(first, end), at);
@@ -82,7 +82,8 @@ export class Live {
     /** The same for rows of tracks, which only tiles have. */
     private shownRows: Source | null = null;
     private readonly tracks: Thread[];
-    /** Windows that could not be read: with too many records (why is null), or for another reason. */
+    /** Windows that could not be read: because of too many records (why is null), or for another
+     * reason. */
     private unread: (Window & { why: string | null })[] = [];
     private wanted: { window: Window; range: TileRange | null } | null = null;
 
@@ -106,7 +107,7 @@ export class Live {
         this.tiles = data.tiles !== undefined && data.tiles.levels.length > 0 ? new Tiles(data.tiles, { names: names.length, tracks }) : null;
     }
 
-    /** The source of the window's spans. */
+    /** The source of the spans in the window. */
     get shows(): string {
         return this.isReading ? "reading" : this.shown === null ? "page" : this.shown.unit > 1 ? "tiles" : "trace";
     }
@@ -116,12 +117,12 @@ export class Live {
         return this.shownRows === null ? "page" : "tiles";
     }
 
-    /** Spans of the window shorter than this are merged; 1: none are. */
+    /** Spans in the window shorter than this are merged; 1: none are. */
     get unitShown(): number {
         return this.shown === null ? this.unit : this.shown.unit;
     }
 
-    /** The timeline shows this window. */
+    /** Called when the timeline shows this window. */
     want(window: Window, column: number): void {
         const inside = { from: Math.max(0, this.model.first, Math.floor(window.from)), to: Math.min(this.model.last + 1, Math.ceil(window.to)) };
         this.wanted = null;
@@ -136,7 +137,7 @@ export class Live {
         const { range, failure } = this.tiles?.choose(inside, column) ?? { range: null, failure: null };
         const source = range !== null && this.tiles?.isLoaded(range) === true ? this.sourceOf(this.tiles, range) : null;
         if (this.data.served && (this.tiles === null || this.countIn(inside) <= FEW) && this.wantWindow(inside, source)) {
-            // What is read from the trace has no rows of tracks.
+            // Windows read from the trace have no rows of tracks.
             if (!this.isAsking() && this.tracks.length > 0 && range !== null && source === null)
                 this.ask({ window: inside, range });
             return;
@@ -148,7 +149,7 @@ export class Live {
             this.ask({ window: inside, range });
     }
 
-    /** Returns false if the server cannot read it. rows: for tracks. */
+    /** Returns false if the server cannot read the window. rows: for tracks. */
     private wantWindow(inside: Window, rows: Source | null): boolean {
         const covers = (reply: Window): boolean => reply.from <= inside.from && reply.to >= inside.to;
         const isExact = this.shown !== null && this.shown.unit <= 1 && covers(this.shown);
@@ -177,8 +178,8 @@ export class Live {
             void this.read();
     }
 
-    /** The number of calls, blocks and marks in a window, with a share of merged spans in part of
-     * it. */
+    /** The number of calls, blocks and marks in a window, with a proportional part of merged
+     * spans. */
     private countIn({ from, to }: Window): number {
         let sum = 0;
         for (const own of this.page.values()) {
@@ -196,7 +197,7 @@ export class Live {
         return sum;
     }
 
-    /** The spans of tiles; the same object for the same tiles. */
+    /** The spans of tiles. Returns the same object for the same tiles. */
     private sourceOf(tiles: Tiles, range: TileRange): Source {
         const key = `${range.level} ${range.from} ${range.to}`;
         let source = this.byTiles.get(key);
@@ -224,7 +225,7 @@ export class Live {
                 this.wanted = null;
         }
         this.isReading = false;
-        // The timeline requests its window again, and gets the data that is available by now.
+        // The timeline requests its window again, and gets the data that has arrived so far.
         this.onRead();
     }
 
@@ -299,8 +300,8 @@ export class Live {
         this.onExchange();
     }
 
-    /** The page's spans outside of the window, and the long ones in it; between them, those of the
-     * source. */
+    /** The page's spans outside of the window, and the long ones in it; between these, the spans of
+     * the source. */
     private joined(own: Lane, source: Source, { lanes, late, isAll }: ReturnType<Source["find"]>): Lane {
         const first = before(own, source.from);
         const end = before(own, source.to, first);
@@ -312,7 +313,7 @@ export class Live {
         if (size > 0 && lane.count[size - 1] > 1)
             lane.length[size - 1] = Math.min(lane.length[size - 1], source.from - lane.start[size - 1]);
         let from = first;
-        /** The beginning of the next of the page's spans that are kept. */
+        /** The beginning of the next span of the page that is kept. */
         const nextLong = (): number => {
             while (from < end && !(own.count[from] === 1 && (own.length[from] >= this.unit || (own.flags[from] & Flag.Before) !== 0)))
                 from++;
@@ -362,7 +363,7 @@ export class Live {
         return Live.finished(lane, size + own.size - end);
     }
 
-    /** Whether a span of a source is complete, not cut off at the end of the data read. */
+    /** Whether a span of a source is complete, that is, not cut off at the end of the data read. */
     private isTaken(read: Lane, i: number, source: Source, isAll: boolean): boolean {
         return read.start[i] >= source.from && read.start[i] < source.to && read.length[i] < this.unit &&
             (isAll || (read.flags[i] & Flag.Open) === 0);

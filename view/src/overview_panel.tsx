@@ -101,7 +101,7 @@ function overheadText(info: TraceInfo, profiled: number): string {
     const all = (end: "least_ns" | "most_ns"): number =>
         known.reduce((total, [, parts, calls]) => total + calls * sum(parts, end), 0);
     const texts = known.map(([text, parts]) => `${time(sum(parts, "least_ns"))} to ${time(sum(parts, "most_ns"))} ${text}`);
-    // With several traces it is unknown in which of them profile mode has counted calls.
+    // With several traces, it is unknown in which of them profile mode was used.
     const sums = all("most_ns") > 0 ? `; ${time(all("least_ns"))} to ${time(all("most_ns"))} in all` : "";
     return known.length === 0 ? "not measured" : texts.join(", ") + sums;
 }
@@ -203,7 +203,7 @@ function TopBlocks({ shared }: { shared: Shared }): VNode | null {
     );
 }
 
-/** Most traces have few threads; if there are very many, those that ran longest are listed. */
+/** Most traces have few threads. If there are very many, lists those that ran longest. */
 const THREADS = 100;
 
 function Threads({ shared }: { shared: Shared }): VNode {

@@ -1,15 +1,15 @@
 /* The critical path of a call, block or request: how its time was spent, across threads and locks,
  * as `probity path` prints it (doc/calls.md, "Critical path"; src/answers/path/path_walk.c). Going
- * back from the end, the thread's running time is on the path; at a wait the path moves to the
- * thread that caused the wait. Each moment is in one part. */
+ * backwards from the end, the thread's running time is on the path; at a wait, the path moves to
+ * the thread that caused the wait. Each moment is in exactly one part. */
 import { stagesOf, endsOf } from "./arrows";
 import { time } from "./format";
 import { before, Flag, type Lane, LaneKind, type Model, State, type Thread, Track } from "./lanes";
 import { blockOf, doingAt, doingText, isCall, latestWait, threadOfId, type Wait, wakerOf } from "./waits";
 
-/** runnable: waiting for a CPU. wake-up: after the lock was released or the waiter notified, until it
- * was woken. Only without states of threads: waiting: in a part of a wait for which no thread
- * accounts; off-cpu: off the CPU, for no recorded reason. */
+/** runnable: waiting for a CPU. wake-up: after the lock was released or the waiter notified, until
+ * it was woken. Only without thread states: waiting: in a part of a wait that no thread caused;
+ * off-cpu: off the CPU, for no recorded reason. */
 export type PathState = "running" | "runnable" | "blocked" | "wake-up" | "waiting" | "off-cpu" | "unknown";
 
 export interface PathPart {
@@ -18,7 +18,7 @@ export interface PathPart {
     state: PathState;
     thread: Thread | null;
     doing: string;
-    /** The waits that led the path to this thread, the innermost first. */
+    /** The waits through which the path reached this thread, the innermost first. */
     waits: readonly Wait[];
 }
 
@@ -30,7 +30,7 @@ export interface CriticalPath {
     from: number;
     to: number;
     parts: PathPart[];
-    /** Why it is not exact; "": it equals the output of `probity path`. */
+    /** Why the path is not exact; "": it equals the output of `probity path`. */
     why: string;
 }
 
@@ -41,16 +41,16 @@ const PARTS = 20_000;
 
 interface Leg { thread: Thread | null; from: number; to: number; waits: readonly Wait[]; depth: number }
 
-/** How time off the CPU is classified, and what the thread was doing throughout; null: as its
- * calls show. */
+/** How time off the CPU is classified, and what the thread was doing during all of it; null: as
+ * shown by its calls. */
 interface Own { off: "waiting" | "wake-up" | "off-cpu"; doing: string | null }
 
 class Walk {
-    /** The last one first. */
+    /** The last part first. */
     readonly parts: PathPart[] = [];
     isNear = false;
-    /** end: of the span. `probity path` reads no further, although only later records show whether
-     * a call that had not ended was a wait. */
+    /** end: that of the span. `probity path` reads no further, although only later records show
+     * whether a call that had not ended was a wait. */
     constructor(private readonly model: Model, private readonly end: number) {}
 
     private add(leg: Leg, from: number, to: number, state: PathState, doing: string): void {
@@ -81,7 +81,7 @@ class Walk {
         return [...times].sort((a, b) => b - a);
     }
 
-    /** A time in which the thread's state does not change, split by its calls. */
+    /** A period in which the thread's state does not change, split by its calls. */
     private addDoing(leg: Leg, from: number, to: number, state: PathState, all: string | null): void {
         if (all !== null) {
             this.add(leg, from, to, state, all);
@@ -110,7 +110,7 @@ class Walk {
         this.addDoing(leg, from, to - running - runnable, off === "wake-up" ? off : "blocked", doing);
     }
 
-    /** A time in which a thread was blocked. If the block ends within it, the path moves to the
+    /** A period in which a thread was blocked. If the block ends within it, the path moves to the
      * thread that woke it. */
     private addBlocked(leg: Leg, lane: Lane, i: number, from: number, to: number, { off, doing }: Own): void {
         const { thread } = leg;
@@ -125,7 +125,7 @@ class Walk {
         this.goOver({ ...leg, waits }, woke, from, to);
     }
 
-    /** By the states of the scheduler. */
+    /** By the scheduler's states. */
     private addStates(leg: Leg, thread: Thread, lane: Lane, from: number, to: number, own: Own): void {
         for (let i = before(lane, to) - 1; to > from; i--) {
             const begin = i < 0 ? from : Math.max(from, lane.start[i]);
@@ -144,7 +144,7 @@ class Walk {
     }
 
     /** Without states: by CPU time. It is unknown when, between two records, a thread was off the
-     * CPU; that time is shown before the time on it. */
+     * CPU; that time is shown before the time on the CPU. */
     private addTimes(leg: Leg, thread: Thread, from: number, to: number, { off, doing }: Own): void {
         const lane = thread.off;
         if (doing !== null) {
@@ -235,7 +235,8 @@ class Walk {
     }
 }
 
-/** The threads that a request was in, and since when; for calls and blocks there is only one. */
+/** The threads in which a request was, with the time since when; for calls and blocks, there is
+ * only one. */
 function hopsOf(model: Model, lane: Lane, index: number): { thread: Thread | null; from: number; to: number }[] {
     const thread = model.threads[lane.thread];
     if (thread.track !== Track.Requests)
@@ -255,14 +256,14 @@ function hopsOf(model: Model, lane: Lane, index: number): { thread: Thread | nul
     return hops;
 }
 
-/** Whether a critical path of a span can be shown. */
+/** Whether a critical path can be shown for a span. */
 export function hasPath(model: Model, lane: Lane, index: number): boolean {
     const { track } = model.threads[lane.thread];
     return lane.length[index] > 0 && lane.count[index] === 1 && (lane.flags[index] & (Flag.Before | Flag.Open)) === 0 &&
         (lane.kind === LaneKind.Calls || lane.kind === LaneKind.Blocks || (lane.kind === LaneKind.Rows && track === Track.Requests));
 }
 
-/** least: shorter waits are not in the page; 0: all are. */
+/** least: shorter waits are not in the page; 0: all waits are. */
 export function pathOf(model: Model, lane: Lane, index: number, least: number): CriticalPath {
     const hops = hopsOf(model, lane, index);
     const walk = new Walk(model, hops[hops.length - 1].to);

@@ -1,6 +1,6 @@
 /* The place in the page's address: "#timeline&z=FROM-TO&r=FROM-TO&s=THREAD.KIND.DEPTH.START", in ns
  * since recording began: window, selected range and selected span of the timeline. An address is
- * untrusted input: parts that do not fit are ignored. */
+ * untrusted input: invalid parts are ignored. */
 import type { Data, Place } from "./data";
 import { before, type Lane, LaneKind, type Model, type Thread } from "./lanes";
 import type { TimelineView, Window } from "./timeline";
@@ -10,7 +10,7 @@ function rangeOf(text: string | undefined): Window | null {
     return parts === null || Number(parts[1]) >= Number(parts[2]) ? null : { from: Number(parts[1]), to: Number(parts[2]) };
 }
 
-/** The lane of a span, and its index: the first span that begins then. */
+/** The lane of a span, and its index: the first span with this beginning. */
 function spanOf(model: Model, text: string | undefined): { lane: Lane; index: number } | null {
     const parts = /^(\d{1,6})\.(\d)\.(\d{1,4})\.(-?\d{1,16})$/.exec(text ?? "");
     const [place, kind, depth, start] = (parts ?? []).slice(1).map(Number);
@@ -28,7 +28,7 @@ function partsOfHash(): Map<string, string> {
     return new Map(location.hash.slice(1).split("&").slice(1).map((part) => [part.slice(0, 1), part.slice(2)]));
 }
 
-/** The range in the address, which is possible for every part. */
+/** The range in the address, which any part of the page may have. */
 export function rangeOfHash(model: Model): Window | null {
     const range = rangeOf(partsOfHash().get("r"));
     if (range === null)
@@ -37,7 +37,7 @@ export function rangeOfHash(model: Model): Window | null {
     return inside.from < inside.to ? inside : null;
 }
 
-/** Moves a view to the place of the address. Returns the span that it selects. */
+/** Moves a view to the place in the address. Returns the span that it selects. */
 export function restore(view: TimelineView, model: Model): { lane: Lane; index: number } | null {
     const parts = partsOfHash();
     const window = rangeOf(parts.get("z"));
@@ -49,8 +49,8 @@ export function restore(view: TimelineView, model: Model): { lane: Lane; index: 
     return view.selected;
 }
 
-/** The call of a place: of those that begin then, the one that ends nearest to its end. Or its block,
- * if it is one. */
+/** Finds the call of a place: of the calls that begin at its start, the one whose end is nearest to
+ * its end. For a span between probes, finds the block. */
 function spanAt({ blocks, calls }: Thread, { from, to, is_call: isCall }: Place): { lane: Lane; index: number } | null {
     const found = (isCall ? calls : blocks === null ? [] : [blocks])
         .map((lane) => ({ lane, index: before(lane, from) }))
@@ -60,8 +60,8 @@ function spanAt({ blocks, calls }: Thread, { from, to, is_call: isCall }: Place)
     return found.length > 0 && (isCall || away(found[0]) === 0) ? found[0] : null;
 }
 
-/** Puts the place for which the page was made into the address, if that has none. A span that is not
- * one block is selected as a range. */
+/** Puts the place for which the page was made into the address, if that has none. If the place is
+ * neither one call nor one block, selects it as a range. */
 export function arrive({ place, timeline }: Data, model: Model): void {
     if (place === undefined || location.hash !== "")
         return;
@@ -73,7 +73,7 @@ export function arrive({ place, timeline }: Data, model: Model): void {
     history.replaceState(null, "", `#timeline${window}${selected}`);
 }
 
-/** The address of a part with the range. */
+/** The address of a part of the page, with the range. */
 export function hashOf(tab: string, range: Window | null): string {
     return `#${tab}${range === null ? "" : `&r=${Math.round(range.from)}-${Math.round(range.to)}`}`;
 }

@@ -1,5 +1,5 @@
-/* Statistics of a range of time: times of calls, blocks, threads and locks within it. Spans that
- * reach beyond the range count with the part inside. */
+/* Statistics of a range of time: times of calls, blocks, threads and locks within it. Of spans that
+ * reach beyond the range, only the part inside counts. */
 import { Kind } from "./data";
 import { Durations } from "./durations";
 import { before, Flag, type Lane, LaneKind, type Model, type Thread, Track } from "./lanes";
@@ -8,28 +8,28 @@ import type { Window } from "./timeline";
 /** Times in the range. Those of functions are self times. */
 export interface Sum {
     name: string;
-    /** Of a function in the report; -1: none. */
+    /** Index of a function in the report; -1: none. */
     row: number;
     calls: number;
     wall: number;
     /** null: unknown. */
     cpu: number | null;
-    /** Full durations of calls that begin in the range and whose end was recorded, and of blocks that
-     * also end in it. */
+    /** Full durations of calls that begin in the range and whose end was recorded, and of blocks
+     * that also end in the range. */
     durations: Durations;
 }
 
 export interface RangeSums {
     functions: Sum[];
     blocks: Sum[];
-    /** Waiting for locks. */
+    /** Time waiting for locks. */
     waits: Sum[];
     threads: { thread: Thread; there: number; cpu: number | null }[];
     calls: number;
     hits: number;
     requests: number;
-    /** Whether any of it was merged when the page was written, so that names and shares are
-     * approximate. */
+    /** Whether any part of the range was merged when the page was written, so that names and shares
+     * are approximate. */
     isNear: boolean;
 }
 
@@ -67,7 +67,7 @@ class Sums {
     }
 }
 
-/** Time of the spans of a lane, and of those inside each span of the lane above. */
+/** Time of the spans in a lane, and of those inside each span of the lane above. */
 interface Part { wall: Float64Array; off: Float64Array; first: number; end: number }
 
 function partsOf(lane: Lane, range: Window): Part {
@@ -82,7 +82,8 @@ function partsOf(lane: Lane, range: Window): Part {
     return { wall, off, first, end };
 }
 
-/** How long a thread existed in the range, and how much of that it was on the CPU, if that is known. */
+/** How long a thread existed in the range and, if known, how much of that time it was on the
+ * CPU. */
 function timesOf(thread: Thread, range: Window): { there: number; cpu: number } {
     const there = Math.max(0, Math.min(thread.last, range.to) - Math.max(thread.first, range.from));
     let off = 0;
@@ -97,9 +98,9 @@ function timesOf(thread: Thread, range: Window): { there: number; cpu: number } 
 /** Self times of the calls of a lane in the range, and how much of them was on the CPU. */
 interface Selves { lane: Lane; first: number; wall: Float64Array; cpu: Float64Array }
 
-/** Each call's time minus that of calls one level deeper that begin inside it. Callees may be longer
- * than the merged calls in which they begin: the rest is taken from the next ones, and what is left
- * after the last one from the preceding ones. */
+/** Each call's time minus that of calls one level deeper that begin inside it. Callees may be
+ * longer than the merged calls in which they begin: the excess is subtracted from the next calls,
+ * and any excess after the last call from the preceding ones. */
 function selvesOf(lane: Lane, part: Part, inner: { lane: Lane; part: Part } | null): Selves {
     const { first, end } = part;
     const self = part.wall.slice();
@@ -128,15 +129,15 @@ function selvesOf(lane: Lane, part: Part, inner: { lane: Lane; part: Part } | nu
     return { lane, first, wall, cpu: wall.map((time, i) => Math.max(0, time - Math.max(0, off[i]))) };
 }
 
-/** Whether a call is in the range only in part. */
+/** Whether only a part of a call is in the range. */
 function isCut(lane: Lane, { first, end }: Part, { from, to }: Window): boolean {
     return first < end && (lane.start[first] < from || lane.start[end - 1] + lane.length[end - 1] > to);
 }
 
-/** The part in the range of a merged call is estimated by its length, although its calls may be
- * anywhere in it, so that callees can have more time there than their callers, and self times more
- * than the thread. The same applies to time on the CPU in a call that is cut. Then all are shortened
- * by the same factor. */
+/** The part of a merged call that is in the range is estimated from its length, although its calls
+ * may be anywhere in it. So callees can have more time in the range than their callers, and the sum
+ * of self times can exceed the thread's time. The same applies to time on the CPU in a call that is
+ * cut. In these cases, all times are reduced by the same factor. */
 function bound(selves: Selves[], { there, cpu }: { there: number; cpu: number }): void {
     const sumOf = (of: "wall" | "cpu"): number => selves.reduce((sum, each) => each[of].reduce((a, b) => a + b, sum), 0);
     const wallFactor = there / Math.max(there, sumOf("wall"), Number.MIN_VALUE);
@@ -214,7 +215,7 @@ function addTrack(model: Model, track: Thread, range: Window, waits: Sums, all: 
 }
 
 export function rangeSums(model: Model, chosen: Window): RangeSums {
-    // As in ranged.ts.
+    // The same as in ranged.ts.
     const range = chosen.to >= model.last ? { from: chosen.from, to: model.last + 1 } : chosen;
     const all: RangeSums = { functions: [], blocks: [], waits: [], threads: [], calls: 0, hits: 0, requests: 0, isNear: false };
     const [functions, blocks, waits] = [new Sums(), new Sums(), new Sums()];

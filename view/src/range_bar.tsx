@@ -1,4 +1,4 @@
-/* What a part of the page covers while a range of time is selected, and how to go back. */
+/* Shows what a part of the page covers while a range of time is selected, and how to go back. */
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { rangeCommand } from "./command";

@@ -1,6 +1,6 @@
 /* Functions, call tree and blocks of a selected range, from the spans of the timeline: the calls
- * that begin in the range, with all of their time, and the blocks with both hits in it. This is
- * what the commands print with --since and --until. */
+ * that begin in the range, with all of their time, and the blocks with both hits in it. The
+ * commands print the same with --since and --until. */
 import { type Block, type Bucket, type CallTimes, type Data, type FunctionRow, Kind, type Timeline, type TreeNode } from "./data";
 import { Durations } from "./durations";
 import { before, Flag, type Lane, type Model, type Thread } from "./lanes";
@@ -12,14 +12,14 @@ const SLOWEST = 5;
 
 export interface Ranged {
     range: Window;
-    /** As many as in the report, in the same order; most may have no calls. */
+    /** The same number as in the report, in the same order; most may have no calls. */
     functions: FunctionRow[];
     tree: TreeNode[];
     blocks: Block[];
     histograms: Bucket[][];
-    /** Blocks of each thread, as in the data. */
+    /** Blocks of each thread, in the same form as in the data. */
     sums: Timeline["sums"];
-    /** Whether any of it was merged when the page was written. */
+    /** Whether any part of the range was merged when the page was written. */
     isNear: boolean;
 }
 
@@ -35,13 +35,13 @@ class Part {
     isCpuKnown = true;
     /** Whether calls were merged. */
     isNear = false;
-    /** Self time of calls whose outermost call began before the range, so that it is not in the total
+    /** Self time of calls whose outermost call began before the range, and so is not in the total
      * time. */
     readonly beyond = { self: 0, off: 0 };
     durations = new Durations();
 
     /** A merged span counts for one name, and its callees for others: self times could exceed total
-     * times, on the CPU and off it. */
+     * times, both on and off the CPU. */
     bound(): void {
         if (!this.isNear)
             return;
@@ -80,18 +80,18 @@ function emptyNode(model: Model, name: number): Node {
     return { node: { ...node, ...file === undefined ? {} : { file }, ...line === undefined ? {} : { line } }, children: new Map() };
 }
 
-/** A call, or several that were merged. */
+/** A call, or several merged calls. */
 interface Call { lane: Lane; index: number; name: number; end: number; inner: number; innerOff: number; path: Node; isOutermost: boolean; isBeyond: boolean }
 
 /** Self time that is added once all calls of the thread are known. */
 interface Self { part: Part; node: TreeNode; wall: number; off: number; isBeyond: boolean }
 
-/** Calls of one thread, in the order in which they begin. */
+/** The calls of one thread, in the order of their beginnings. */
 function* callsOf(thread: Thread, range: Window): Generator<{ lane: Lane; index: number }> {
     const lanes = thread.calls;
-    // A call that began before the range may be on the path of one in it.
+    // A call that began before the range may be on the path of a call in the range.
     const at = lanes.map((lane) => Math.max(0, before(lane, range.from) - 1));
-    // Callees that begin after the range still take from the self time of their callers.
+    // Callees that begin after the range are still subtracted from the self time of their callers.
     const ends = lanes.map((lane) => lane.size);
     let latest = range.to;
     for (;;) {
@@ -117,11 +117,10 @@ class Reader {
     readonly parts = new Map<number, Map<number, Part>>();
     readonly roots = new Map<number, Node>();
     isNear = false;
-    /** By depth, the time of callees that does not fit into their merged callers: it belongs to the
-     * next call at that depth. */
+    /** By depth, the time of callees in excess of their merged callers: it belongs to the next call
+     * at that depth. */
     private readonly rests = new Map<number, { wall: number; off: number }>();
-    /** Of the thread that is being read: self times, and the first start and the last end of calls
-     * that count. */
+    /** Of the current thread: self times, and the first start and last end of calls that count. */
     private selves: Self[] = [];
     private first = Infinity;
     private latest = -Infinity;
@@ -190,9 +189,9 @@ class Reader {
         node.off_cpu_total_ns = (node.off_cpu_total_ns ?? 0) + off;
     }
 
-    /** Callees may be longer than the merged calls in which they begin, or may have been merged with
-     * earlier ones that do not count, so that self times can exceed the time from the first start to
-     * the last end. Then all are shortened by the same factor. */
+    /** Callees may be longer than the merged calls in which they begin, or may have been merged
+     * with earlier calls that do not count, so that self times can exceed the time from the first
+     * start to the last end. In this case, all are reduced by the same factor. */
     private addSelves(thread: Thread): void {
         const most = Math.max(0, this.latest - this.first);
         const all = this.selves.reduce((sum, { wall }) => sum + wall, 0);
@@ -211,7 +210,7 @@ class Reader {
 
     read(thread: Thread): void {
         const open: Call[] = [];
-        /** By name: how many calls are open, and whether the outermost one is counted. */
+        /** By name: number of open calls, and whether the outermost one counts. */
         const depths = new Map<number, { calls: number; isCounted: boolean }>();
         this.rests.clear();
         this.selves = [];
@@ -256,7 +255,7 @@ class Reader {
     }
 }
 
-/** Without paths that have no calls in the range. */
+/** Excludes paths without calls in the range. */
 function trimmed(nodes: TreeNode[]): TreeNode[] {
     return nodes.map((node) => ({ ...node, children: trimmed(node.children) })).filter((node) => node.calls > 0 || node.children.length > 0);
 }
@@ -295,7 +294,7 @@ function addBlock(sums: Sums, thread: Thread, lane: Lane, i: number, started: bi
     sums.slowest.sort((a, b) => b.wall_ns - a.wall_ns).splice(SLOWEST);
 }
 
-/** A probe, as in `probity blocks`: a number and perhaps a name, or a site. */
+/** A probe, as in `probity blocks`: a number and possibly a name, or a site. */
 function probeOf(model: Model, name: number): { text: string; isSite: boolean; name: string | null } {
     const { kind, name: text, number } = model.names[name];
     return kind === Kind.Site ? { text, isSite: true, name: null } : { text: String(number), isSite: false, name: text === String(number) ? null : text };
@@ -339,7 +338,7 @@ function blocksOf(model: Model, range: Window, ranged: Ranged): void {
 }
 
 export function rangedOf(data: Data, model: Model, chosen: Window): Ranged {
-    // The last record is at the end of the timeline, and belongs to a range that reaches it.
+    // The last record is at the end of the timeline, and is in a range that extends to it.
     const range = chosen.to >= model.last ? { from: chosen.from, to: model.last + 1 } : chosen;
     const reader = new Reader(model, range);
     for (const thread of model.real)

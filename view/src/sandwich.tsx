@@ -1,11 +1,11 @@
-/* Who called a function, and what it called: the paths of the call tree through it, merged. */
+/* Callers and callees of a function: the paths of the call tree through it, merged. */
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { TreeNode } from "./data";
 import { count, named, percent, time } from "./format";
 import type { Shared } from "./state";
 
-/** A function on the other side of a call. */
+/** A caller or callee of the function. */
 export interface Neighbor {
     name: string;
     file: string | undefined;
@@ -17,9 +17,9 @@ export interface Neighbor {
 export interface Neighbors {
     callers: Neighbor[];
     callees: Neighbor[];
-    /** Calls of the function by itself, directly. */
+    /** Direct calls of the function by itself. */
     recursive: number;
-    /** Of outermost calls. */
+    /** Only of outermost calls. */
     total: number;
     calls: number;
     self: number;
@@ -39,7 +39,8 @@ function add(to: Map<string, Neighbor>, node: Key, calls: number, total: number)
     to.set(key, sum);
 }
 
-/** A call inside another call of the same function adds no time: that is already in the outer one. */
+/** A call inside another call of the same function adds no time, since the outer call includes
+ * it. */
 export function neighborsOf(tree: readonly TreeNode[], wanted: Key): Neighbors {
     const callers = new Map<string, Neighbor>();
     const callees = new Map<string, Neighbor>();

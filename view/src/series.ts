@@ -1,14 +1,15 @@
-/* Rates that the page computes itself: threads on the CPU, calls and hits per second. Zoomed
- * out, from a table that is built once; zoomed in, from the few spans in view. */
+/* Rates that the page computes itself: threads on the CPU, calls and hits per second. When zoomed
+ * out, they are computed from a table that is built once; when zoomed in, from the few spans in
+ * view. */
 import { before, type Lane, type Model, type Thread, Track } from "./lanes";
 
 const BINS = 131072;
 
 export interface Series {
     title: string;
-    /** After a value. */
+    /** Shown after a value. */
     unit: string;
-    /** The value of each column of a window; every column is `ns` wide. */
+    /** The value in each column of a window; every column is `ns` wide. */
     columns: (from: number, ns: number, columns: number) => Float64Array;
 }
 
@@ -22,7 +23,7 @@ function spread(to: Float64Array, from: number, ns: number, start: number, lengt
 
 type Fill = (to: Float64Array, from: number, ns: number) => void;
 
-/** Sums per column, by `fill`, which must not depend on the width of columns. */
+/** Sums per column, computed by `fill`, which must not depend on the width of columns. */
 class Table {
     private prefix: Float64Array | null = null;
     private readonly bin: number;
@@ -72,7 +73,8 @@ function running(threads: readonly Thread[]): Fill {
     };
 }
 
-/** Spans count where they begin; several that were merged, evenly over their length. */
+/** A span counts in the column in which it begins; merged spans are spread evenly over their
+ * length. */
 function begun(lanes: readonly Lane[]): Fill {
     return (to, from, ns) => {
         const end = from + ns * to.length;
@@ -92,7 +94,7 @@ function track(model: { first: number }, place: number, kind: number, series: Se
         off: null, marks: null, blocks: null, states: null, calls: [], active: 0, series };
 }
 
-/** The tracks of these rates, in addition to those of the data. */
+/** The tracks of these rates, which are added to those in the data. */
 export function seriesOf(model: Pick<Model, "first" | "last" | "threads" | "real">): Thread[] {
     const made: Thread[] = [];
     const add = (kind: number, title: string, unit: string, fill: Fill, scale: (ns: number) => number): void => {

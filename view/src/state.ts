@@ -15,7 +15,7 @@ const titles: Record<Tab, string> = {
     overview: "Overview", timeline: "Timeline", flame: "Flame graph", functions: "Functions", blocks: "Blocks", diff: "Comparison",
 };
 
-/** The parts that have anything to show. */
+/** The parts of the page that have anything to show. */
 export function tabsOf(data: Data): readonly { id: Tab; title: string }[] {
     const isShown: Record<Tab, boolean> = {
         overview: true,
@@ -28,7 +28,7 @@ export function tabsOf(data: Data): readonly { id: Tab; title: string }[] {
     return (Object.keys(titles) as Tab[]).filter((id) => isShown[id]).map((id) => ({ id, title: titles[id] }));
 }
 
-/** The first part that a page shows: the blocks, if the trace has no functions. */
+/** The first part that a page shows: blocks, if the trace has no functions. */
 export function firstTab(data: Data): Tab {
     return data.report.functions.length === 0 && data.blocks.blocks.length > 0 && data.diff === undefined ? "blocks" : "overview";
 }
@@ -48,24 +48,24 @@ export interface FlameState {
     value: Value;
     /** The side that determines the widths of boxes. */
     side: "now" | "base";
-    /** What the colors of a comparison show: the change of the total time, or of one call. */
+    /** What the colors of a comparison show: the change of the total time, or of a single call. */
     per: "all" | "call";
-    /** In time order: index of the thread; -1: the one with the most time in calls. */
+    /** In time order: index of the thread; -1: the thread with the most time in calls. */
     thread: number;
 }
 
 /** Settings of the comparison. */
 export interface ComparedState {
-    /** null: the first that there is. */
+    /** null: the first one that exists. */
     mode: "functions" | "blocks" | "requests" | "timelines" | null;
     /** The function, block or kind of request at which timelines are aligned (aligned.ts); empty: the
      * first. */
     key: string;
-    /** The number of the call of each side, from 0. */
+    /** The number of the call on each side, from 0. */
     numbers: [number, number];
 }
 
-/** The functions shown in the table; empty texts: all. */
+/** Filters of the table of functions; empty texts: all functions. */
 export interface FunctionFilter {
     file: string;
     /** "PID TID" */
@@ -84,7 +84,7 @@ export interface Shared {
     base: { data: Data; model: Model; now: Model } | null;
     compared: ComparedState;
     setCompared: (change: Partial<ComparedState>) => void;
-    /** Of a served page. */
+    /** Only of a served page. */
     live: Live | null;
     palette: Palette;
     query: string;
@@ -98,10 +98,10 @@ export interface Shared {
     setFlame: (change: Partial<FlameState>) => void;
     /** Shows a span in the timeline; depth -1: a block. */
     jump: (thread: number, depth: number, start: number, length: number) => void;
-    /** The selected range, which flame graph, functions and blocks follow; null: none. */
+    /** The selected range, which the flame graph, functions and blocks follow; null: none. */
     range: Window | null;
     setRange: (range: Window | null) => void;
-    /** What is in the range; computed when first needed. */
+    /** Statistics of the range; computed when first needed. */
     ranged: () => Ranged | null;
     /** Shows a time of a thread in the timeline, without selecting anything. */
     showTime: (thread: Thread, from: number, to: number) => void;
@@ -114,7 +114,7 @@ export interface Shared {
     showRange: () => void;
 }
 
-/** For a name of the timeline: the signature from the trace, or from the program's DWARF. */
+/** For a name in the timeline: the signature from the trace or from the program's DWARF. */
 export function signatureOf({ data, model }: Shared, name: number): string {
     const row = model.rowOfName[name];
     const own = model.names[name].signature ?? "";

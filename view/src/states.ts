@@ -10,21 +10,22 @@ export interface Actor { thread: Thread | null; tid: number; at: number; doing: 
 export interface Blocked {
     wait: Wait | null;
     holder: Actor | null;
-    /** tid 0: an interrupt, as of a timer or device. null: wakings were not recorded, or merged. */
+    /** tid 0: an interrupt, such as from a timer or device. null: wakings were not recorded, or
+     * were merged. */
     waker: Actor | null;
 }
 
 function actorAt(model: Model, thread: Thread | null, tid: number, moment: number): Actor {
     if (thread === null)
         return { thread, tid, at: moment, doing: "", lane: null, index: 0 };
-    // What the thread does just before it releases a lock or wakes another one.
+    // What the thread is doing just before it releases a lock or wakes another thread.
     const doing = doingAt(model, thread, moment - 1);
     const states = doing.lane ?? thread.states;
     const index = doing.lane === null && states !== null ? Math.max(0, before(states, moment) - 1) : doing.index;
     return { thread, tid: thread.tid, at: moment, doing: doingText(model, doing), lane: states, index };
 }
 
-/** Of a blocked state that is not merged. */
+/** Only of a blocked state that is not merged. */
 export function blockedOf(model: Model, lane: Lane, index: number): Blocked {
     const thread = model.threads[lane.thread];
     const [from, to] = [lane.start[index], lane.start[index] + lane.length[index]];
@@ -41,8 +42,8 @@ export function blockedOf(model: Model, lane: Lane, index: number): Blocked {
 const isBlocked = (lane: Lane, index: number): boolean =>
     lane.kind === LaneKind.States && lane.count[index] === 1 && lane.name[index] === State.Blocked;
 
-/** The call in which a thread held the object that another one was blocked on, or woke it; null:
- * not known. */
+/** The call in which a thread held the object on which another one was blocked, or woke that
+ * thread; null: unknown. */
 export function causeOf(model: Model, lane: Lane, index: number): { lane: Lane; index: number } | null {
     if (!isBlocked(lane, index))
         return null;
@@ -93,7 +94,7 @@ export function stateTip(model: Model, lane: Lane, first: number, last: number):
         `from ${at(lane.start[first])}`];
 }
 
-/** Splits a time of a thread by its states; merged ones count in proportion. */
+/** Splits a thread's time by its states; merged states count in proportion. */
 export function splitOf(lane: Lane, from: number, to: number): { running: number; runnable: number; blocked: number } {
     const sums = { running: 0, runnable: 0, blocked: 0 };
     for (let i = Math.max(0, before(lane, from) - 1); i < lane.size && lane.start[i] < to; i++) {

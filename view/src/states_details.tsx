@@ -9,10 +9,10 @@ import { type Actor, actorText, blockedOf, sharesOf, splitOf, stateText } from "
 import { titleOf } from "./timeline";
 import { objectOf, waitText } from "./waits";
 
-/** Parts of a path that are listed at first. */
+/** Number of parts of a path that are listed at first. */
 const SHOWN = 60;
 
-/** The thread that held a lock or woke another; a click jumps there. */
+/** The thread that held a lock or woke another thread; a click goes to it. */
 function ActorFact({ name, id, actor, shared }: { name: string; id: string; actor: Actor; shared: Shared }): VNode {
     const { lane, index } = actor;
     return (
@@ -53,7 +53,7 @@ export function StateDetails({ lane, index, last, shared }: { lane: Lane; index:
     );
 }
 
-/** How a call splits by the states of its thread. */
+/** Shows how the time of a call is split among the states of its thread. */
 export function StateFacts({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode | null {
     const { states } = shared.model.threads[lane.thread];
     const length = lane.length[index];
@@ -115,7 +115,7 @@ function PathDetails({ path, shared }: { path: CriticalPath; shared: Shared }): 
     );
 }
 
-/** The button, and the path of what is selected. */
+/** The button, and the path of the selection. */
 export function PathOf({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode | null {
     const { path, data, model } = shared;
     const mine = path !== null && path.lane === lane && path.start === lane.start[index] ? path : null;

@@ -3,12 +3,13 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { short } from "./text";
 
-/** A name, which gets the room that other columns leave: it is cut only if there is none. */
+/** A name, which gets the width left by the other columns: it is cut only if there is not
+ * enough. */
 export interface Named {
     name: string;
-    /** Faint, after the name. */
+    /** Shown faintly, after the name. */
     place?: string;
-    /** The tooltip, if it is more than the name. */
+    /** The tooltip, if it contains more than the name. */
     whole?: string;
 }
 
@@ -21,21 +22,21 @@ export interface Column<Row> {
     value: (row: Row) => number | string | null;
     show: ((row: Row) => ComponentChildren) | null;
     isText?: boolean;
-    /** Instead of `show`. */
+    /** Used in place of `show`. */
     name?: (row: Row) => Named;
 }
 
 const ROW = 27;
-/** On paper there is no scrolling: all rows are printed, up to this limit. */
+/** Paper cannot be scrolled: all rows are printed, up to this limit. */
 const PRINTED = 500;
-/** More characters than this have room on no screen. */
+/** No screen has space for more characters than this. */
 const SHOWN = 600;
-/** Of the names, the longest ones are measured. */
+/** Of the names, only the longest ones are measured. */
 const MEASURED = 16;
 
 const nameText = ({ name }: Named): string => name.trim() === "" ? "(no name)" : short(name, SHOWN);
 
-/** The width of the widest name with its place, in pixels. */
+/** The width of the widest name, including its place, in pixels. */
 function widestOf(all: Named[]): number {
     const context = document.createElement("canvas").getContext("2d");
     const texts = all.map((each) => `${nameText(each)} ${each.place ?? ""}`).sort((a, b) => b.length - a.length).slice(0, MEASURED);
@@ -45,8 +46,8 @@ function widestOf(all: Named[]): number {
     return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width)));
 }
 
-/** `dir` keeps the direction of a name from affecting the text around it; a name from right to left is
- * cut at its left. */
+/** `dir` keeps the direction of a name from affecting the text around it; a right-to-left name is
+ * cut at its left end. */
 function NameCell({ of }: { of: Named }): VNode {
     return (
         <span class="named" title={of.whole ?? of.name}>

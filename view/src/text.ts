@@ -1,19 +1,19 @@
-/* Names as they are drawn: cut between what a reader sees as characters, measured where a character
- * may be wider than another, and kept from reordering the text around them. */
+/* Prepares names for drawing: cuts them between visible characters, measures them if characters may
+ * differ in width, and keeps them from reordering the text around them. */
 
 /** In a monospaced font each of these is equally wide; a canvas draws white space as a blank. */
 const plain = /^[\t-\r\x20-\x7e]*$/;
 
-/** Scripts from right to left, and the characters that override the direction. */
+/** Right-to-left scripts, and the characters that override the direction. */
 const turned = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** More characters than this have room on no screen. */
+/** No screen has space for more characters than this. */
 const LONGEST = 600;
 
 const segmenter = "Segmenter" in Intl ? new Intl.Segmenter("en", { granularity: "grapheme" }) : null;
 
-/** Letters with their accents, and emoji that are joined, are one character. Of a long text, those
- * at its beginning. */
+/** Letters with their accents, and joined emoji, are one character. Returns only the first
+ * characters of a long text. */
 export function characters(text: string): string[] {
     if (plain.test(text))
         return Array.from(text);
@@ -21,7 +21,8 @@ export function characters(text: string): string[] {
     return segmenter === null ? Array.from(start) : Array.from(segmenter.segment(start), ({ segment }) => segment);
 }
 
-/** A name whose direction, or a character that changes it, does not affect the text around it. */
+/** A name that is isolated: its direction, or a character that changes the direction, does not
+ * affect the text around it. */
 export function isolated(name: string): string {
     return turned.test(name) ? `\u2068${name}\u2069` : name;
 }
@@ -36,7 +37,7 @@ export function short(text: string, length: number): string {
     return each.length <= length ? text : `${each.slice(0, Math.max(0, length - 1)).join("")}…`;
 }
 
-/** Names in their order, each once: "server ×5, client". */
+/** Names in their order, each only once: "server ×5, client". */
 export function counted(names: string[]): string {
     const counts = new Map<string, number>();
     for (const name of names)
@@ -50,7 +51,7 @@ export class Gauge {
     private context: CanvasRenderingContext2D | null = null;
     private character = 6.7;
 
-    /** Before texts are measured: in the font that the context has. */
+    /** Call before texts are measured: uses the current font of the context. */
     begin(context: CanvasRenderingContext2D): void {
         this.context = context;
         this.character = context.measureText("MMMMMMMMMM").width / 10;
@@ -68,8 +69,8 @@ export class Gauge {
         return width;
     }
 
-    /** As much of a text as has room, with an ellipsis if it is cut; empty if there is room for less
-     * than a character. */
+    /** As much of a text as fits, with an ellipsis if it is cut; empty if not even one character
+     * fits. */
     fit(text: string, room: number): string {
         const fits = Math.floor(room / this.character);
         if (plain.test(text))

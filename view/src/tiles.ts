@@ -1,32 +1,33 @@
 /* Tiles next to the page (doc/tiles.md): spans at units finer than the page's, by level and time. A
- * page on a disk may load them only as scripts; one from a server fetches them and never runs them.
- * File contents are checked: a file may belong to another page, be damaged, or be an error page. */
+ * page opened as a file may load them only as scripts; a page from a server fetches them and never
+ * executes them. File contents are checked: a file may belong to another page, be damaged, or be an
+ * error page. */
 import { Bytes, type Lane, LaneKind, laneKindOf, readLane, Track } from "./lanes";
 import type { Window } from "./timeline";
 
 export interface TileLevel {
     unit_ns: number;
     tile_ns: number;
-    /** The number of its first file. */
+    /** The number of the level's first file. */
     file: number;
-    /** The number of spans of each tile; 0: it has no file. */
+    /** The number of spans in each tile; 0: it has no file. */
     spans: number[];
 }
 
 export interface TileIndex {
     id: string;
     from_ns: number;
-    /** The file of spans that are in no tile; -1: there are none. */
+    /** The file of spans that are in no tile; -1: none. */
     late: number;
     lost: number;
-    /** The finest first. */
+    /** The finest level first. */
     levels: TileLevel[];
 }
 
-/** The lanes of each thread, by its place in the page. */
+/** The lanes of each thread, by the thread's index in the page. */
 export type Tile = Map<number, Lane[]>;
 
-/** Successive tiles of a level. */
+/** Consecutive tiles of a level. */
 export interface TileRange extends Window {
     level: number;
     unit: number;
@@ -35,7 +36,7 @@ export interface TileRange extends Window {
 
 /** More spans than a screen can show. */
 const SPANS_SHOWN = 600_000;
-/** Spans that are kept, some 70 bytes each. */
+/** Maximum number of spans that are kept, about 70 bytes each. */
 const SPANS_KEPT = 1_500_000;
 const BYTES_MAX = 128 << 20;
 
@@ -144,9 +145,9 @@ export class Tiles {
         return files.reduce((sum, number) => sum + spans[number - file], 0);
     }
 
-    /** The tiles of a window for columns of some width: of the coarsest level that still fills each
-     * column, or a coarser one if that cannot be read or has too many spans. null: there is none.
-     * failure: why a better level is not shown. */
+    /** The tiles of a window for columns of some width: those of the coarsest level that still
+     * fills each column, or of a coarser level if that one cannot be read or has too many spans.
+     * null: there is none. failure: why a better level is not shown. */
     choose(window: Window, column: number): { range: TileRange | null; failure: string | null } {
         const { levels } = this.index;
         let failure: string | null = null;
@@ -168,7 +169,7 @@ export class Tiles {
         return [...files, this.index.late].every((file) => file < 0 || this.kept.has(file));
     }
 
-    /** Loads what is missing. A file that cannot be read is not requested again. */
+    /** Loads missing files. A file that cannot be read is not requested again. */
     async load({ files }: TileRange): Promise<void> {
         const isFile = location.protocol === "file:";
         await Promise.all([...files, this.index.late].map(async (file) => {
@@ -190,7 +191,7 @@ export class Tiles {
         return size;
     }
 
-    /** Evicts the oldest tiles, but none that are needed now. */
+    /** Evicts the oldest tiles, except those that are needed now. */
     private keep(file: number, tile: Tile, needed: readonly number[]): void {
         this.kept.set(file, tile);
         this.keptSpans += Tiles.sizeOf(tile);
@@ -204,7 +205,7 @@ export class Tiles {
         }
     }
 
-    /** A lane's spans in a range that is loaded, tile by tile; and the late ones. */
+    /** A lane's spans in a loaded range, tile by tile; then the late ones. */
     lanes({ files }: TileRange, place: number, kind: number, depth: number): { lanes: Lane[]; late: Lane | undefined } {
         const find = (file: number): Lane | undefined => this.kept.get(file)?.get(place)?.find((lane) => lane.kind === kind && lane.depth === depth);
         return { lanes: files.map(find).filter((lane) => lane !== undefined), late: find(this.index.late) };

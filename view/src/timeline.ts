@@ -1,6 +1,6 @@
 /* The timeline on its canvas: layout and drawing. The amount drawn is limited by the columns of the
  * screen: spans narrower than a column are drawn as one with their neighbors, which are found by
- * bisection, so that drawing a minute takes no longer than a microsecond. */
+ * binary search, so that drawing a minute takes no longer than drawing a microsecond. */
 import { type Arrow, arrowsOf, type End } from "./arrows";
 import type { Palette, Theme } from "./color";
 import { Columns } from "./columns";
@@ -26,26 +26,26 @@ const PLOT_ROW = 38;
 const MORE = 13;
 const STRIP = 7;
 const STATES = 10;
-/** Shares of states are drawn in this many steps. */
+/** Number of steps in which shares of states are drawn. */
 const STATE_LINES = 16;
-/** Arrows from wakers are shown if they are at least this far apart. */
+/** Arrows from wakers are shown if the distance between them is at least this. */
 const WAKE_ROOM = 14;
 const WAKES_SHOWN = 300;
-/** More messages than this are shown only if selected. */
+/** If there are more messages than this, they are shown only if selected. */
 const MESSAGES_SHOWN = 100;
 const MARKS = 13;
 const GAP = 9;
 /** A line with the name of a host, above its threads. */
 const HOST_ROW = 24;
-/** Number of shades for columns that are partly filled: equal neighbors are drawn as one. */
+/** Number of shades for partly filled columns: equal neighbors are drawn as one. */
 const SHADES = 8;
 /** Calls deeper than this are hidden until requested. */
 const DEPTH = 12;
 /** Rows of tracks that are shown by default. */
 const TRACK_ROWS = 8;
-/** Pinned threads take at most this share of the height. */
+/** Pinned threads use at most this share of the height. */
 const HEAD = 0.6;
-/** Threads are folded at first if they take more pixels than this. */
+/** Threads are folded at first if they need more pixels than this. */
 const ROOM = 1600;
 /** Boxes narrower than this have no label. */
 const LABEL = 24;
@@ -71,15 +71,15 @@ interface Row {
     thread: Thread;
     y: number;
     height: number;
-    /** Of "+N deeper". */
+    /** For "+N deeper". */
     text: string;
     isPinned: boolean;
 }
 
-/** own: as moved by the user. */
+/** own: the order set by the user. */
 export type Order = "first" | "activity" | "name" | "own";
 
-/** Settings of the view besides the window: kept when theme or part changes. */
+/** Settings of the view other than the window, which are kept if theme or part changes. */
 interface Layout {
     folded: Set<number>;
     /** Number of rows by thread; missing: the default. */
@@ -88,7 +88,7 @@ interface Layout {
     filter: string;
     /** Threads that stay at the top. */
     pinned: Set<number>;
-    /** All threads in the order chosen by the user; empty: nothing was moved. */
+    /** All threads in the order chosen by the user; empty: not changed. */
     own: number[];
 }
 
@@ -99,28 +99,28 @@ export class TimelineView {
     scroll = 0;
     width = 0;
     height = 0;
-    /** length: of several spans that are selected together; missing: of this one. */
+    /** length: that of several spans that are selected together; missing: that of this span. */
     selected: { lane: Lane; index: number; length?: number } | null = null;
     hovered: Hit | null = null;
     matches: Uint8Array | null = null;
-    /** The selected range, of which statistics are shown. */
+    /** The selected range, for which statistics are shown. */
     range: Window | null = null;
     path: CriticalPath | null = null;
-    /** The time from which the ruler counts, and which is marked; null: when recording began. */
+    /** The zero of the ruler, which is marked; null: when recording began. */
     zero: number | null = null;
     layout: Layout = { folded: new Set(), limits: new Map(), order: "first", filter: "", pinned: new Set(), own: [] };
-    /** Where a dragged thread would be put; null: none is dragged. */
+    /** Where a dragged thread would be placed; null: none is being dragged. */
     drop: number | null = null;
     private arrows: { of: { lane: Lane; index: number } | null; list: Arrow[] } = { of: null, list: [] };
-    /** Counts of the last drawing: calls, blocks and marks on screen, those in a column with others,
-     * those in a merged span, which no zoom separates, and calls in lanes that are hidden. */
+    /** Counts of the last drawing: calls, blocks and marks on screen, those that share a column,
+     * those in a merged span, which zooming cannot separate, and calls in hidden lanes. */
     drawn = { spans: 0, calls: 0, blocks: 0, marks: 0, together: 0, merged: 0, hidden: 0 };
     private rows: Row[] = [];
     /** Where the rows of a thread end. */
     private readonly bottoms = new Map<Thread, number>();
-    /** The same, with the room that its name takes. */
+    /** The same, including the space for its name. */
     private readonly ends = new Map<Thread, number>();
-    /** Names of hosts above their threads, if there are several. */
+    /** Names of hosts, above their threads, if there are several hosts. */
     private hosts: { host: number; y: number; isPinned: boolean }[] = [];
     /** Drawn last, so that nothing covers them. */
     private readonly columns = new Columns();
@@ -132,7 +132,7 @@ export class TimelineView {
     private readonly theme: Theme;
     private readonly gauge = new Gauge();
 
-    /** only: a flame graph in time order, of one thread: calls alone, at full width. */
+    /** only: draws a flame graph in time order, for one thread: only calls, at full width. */
     constructor(private readonly model: Model, private readonly palette: Palette, readonly only: Thread | null = null) {
         this.all = only === null ? { from: model.first, to: model.last } : { from: only.first, to: Math.max(only.last, only.first + 1) };
         this.window = { ...this.all };
@@ -147,7 +147,7 @@ export class TimelineView {
         }
     }
 
-    /** Takes over the position from a predecessor when theme or size has changed. */
+    /** Takes over the position of a predecessor after theme or size has changed. */
     adopt(other: TimelineView): void {
         this.window = other.window;
         this.scroll = other.scroll;
@@ -168,7 +168,7 @@ export class TimelineView {
         return this.only !== null ? 0 : this.width < 640 ? 108 : 190;
     }
 
-    /** The part of the height that pinned rows have. */
+    /** The part of the height used by pinned rows. */
     private get head(): number {
         return this.pins === 0 ? 0 : Math.min(this.pins, Math.max(60, (this.height - RULER) * HEAD));
     }
@@ -177,8 +177,8 @@ export class TimelineView {
         return RULER + row.y + (row.isPinned ? 0 : this.head - this.scroll);
     }
 
-    /** Threads in the chosen order, filtered; then requests, locks and queues, CPU and rates. Those of
-     * one host are together, unless the user moved any. */
+    /** Threads in the chosen order, filtered; then requests, locks and queues, CPU and rates. Those
+     * of one host are adjacent, unless the user has moved any. */
     shown(filter = this.layout.filter): Thread[] {
         const { order, own } = this.layout;
         const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== "");
@@ -266,7 +266,7 @@ export class TimelineView {
             else
                 this.arrangeTrack(thread, put);
             this.bottoms.set(thread, y);
-            // The name of a lock or a queue needs the first line.
+            // The name of a lock or queue requires the first line.
             const isLow = thread.track !== Track.Lock && thread.track !== Track.Queue && (this.isFolded(thread) || thread.calls.length === 0);
             y = Math.max(y, top + (isLow ? 24 : 34)) + GAP;
             this.ends.set(thread, y - GAP);
@@ -406,7 +406,7 @@ export class TimelineView {
         this.show(from + ns, to + ns);
     }
 
-    /** Brings a span into view: its time with a margin, and its lane. */
+    /** Scrolls and zooms to a span: its time with a margin, and its lane. */
     reveal(lane: Lane, index: number, zoomed: boolean): void {
         const start = lane.start[index];
         const length = lane.length[index];
@@ -447,7 +447,7 @@ export class TimelineView {
         return y < RULER ? null : found;
     }
 
-    /** The thread whose "+N deeper" is there. */
+    /** The thread whose "+N deeper" is at this position. */
     moreAt(y: number): Thread | null {
         const row = this.rowAt(y);
         return row?.look === Look.More ? row.thread : null;
@@ -476,8 +476,8 @@ export class TimelineView {
         return this.matches !== null && this.matches[name] === 0;
     }
 
-    /** The longest of several spans in a column names it; if there are very many, the longest of a
-     * sample. */
+    /** In a column with several spans, the longest one provides the name; with very many, the
+     * longest of a sample. */
     private leading(lane: Lane, first: number, end: number): number {
         const step = Math.max(1, Math.floor((end - first) / 16));
         let best = first;
@@ -518,7 +518,7 @@ export class TimelineView {
         this.drawDrop(context);
     }
 
-    /** Draws the pinned rows, or the others. */
+    /** Draws either the pinned rows or the others. */
     private drawPart(context: CanvasRenderingContext2D, isPinned: boolean, top: number, bottom: number): void {
         context.save();
         context.beginPath();
@@ -549,7 +549,7 @@ export class TimelineView {
         context.restore();
     }
 
-    /** Where a dragged thread would be put. */
+    /** Where a dragged thread would be placed. */
     private drawDrop(context: CanvasRenderingContext2D): void {
         if (this.drop === null)
             return;
@@ -557,8 +557,8 @@ export class TimelineView {
         context.fillRect(0, this.drop - 1.5, this.width, 3);
     }
 
-    /** The place of a pointer in the list of threads: the thread there, whether in its lower half, and
-     * the nearer edge. */
+    /** The position of a pointer in the list of threads: the thread there, whether in its lower
+     * half, and the nearer edge. */
     dropAt(y: number): { thread: Thread; isAfter: boolean; edge: number } | null {
         const thread = this.threadAt(Math.max(y, RULER + 1));
         const rows = this.rows.filter((row) => row.thread === thread);
@@ -581,7 +581,7 @@ export class TimelineView {
         return this.arrows.list;
     }
 
-    /** The middle of the row in which a thread shows its probes, or of its first one. */
+    /** The middle of the row in which a thread shows its probes, or else of its first row. */
     private middleOf(thread: Thread): { y: number; isPinned: boolean } | null {
         const rows = this.rows.filter((row) => row.thread === thread);
         const row = rows.find(({ look }) => look === Look.Blocks || look === Look.Folded || look === Look.Marks) ?? rows.at(0);
@@ -595,7 +595,7 @@ export class TimelineView {
         return shown.length > MESSAGES_SHOWN ? [] : shown;
     }
 
-    /** The place of an end of an arrow. */
+    /** The position of an end of an arrow. */
     private placeOf({ thread, at }: End): { x: number; y: number } | null {
         const middle = this.middleOf(thread);
         return middle === null ? null : { x: this.xOf(at), y: middle.isPinned ? middle.y : Math.max(RULER + this.head, middle.y) };
@@ -605,7 +605,7 @@ export class TimelineView {
         const [from, to] = [this.placeOf(arrow.from), this.placeOf(arrow.to)];
         if (from === null || to === null)
             return;
-        // Curved, so that both ends are visible if two points are at nearly the same time.
+        // Curved, so that both ends are visible if they are at almost the same time.
         const bend = Math.max(14, Math.abs(to.x - from.x) / 2);
         context.beginPath();
         context.moveTo(from.x, from.y);
@@ -690,8 +690,8 @@ export class TimelineView {
         }
     }
 
-    /** Lanes on top of each other, as thin as needed. If there are more lanes than pixels, some are
-     * left out. */
+    /** Lanes on top of each other, as thin as necessary. If there are more lanes than pixels, some
+     * are left out. */
     private drawFolded(context: CanvasRenderingContext2D, row: Row, y: number): void {
         const { lanes, height } = row;
         const step = height / lanes.length;
@@ -742,7 +742,7 @@ export class TimelineView {
         context.fill();
     }
 
-    /** Adds the busy time of a lane to the columns that it is in, as a share of a column. */
+    /** Adds the busy time of a lane to the columns in which it is, as a fraction of a column. */
     private cover(lane: Lane, columns: Float64Array): void {
         const add = (first: number, end: number): void => {
             const from = this.xOf(lane.start[first]) - this.gutter;
@@ -754,7 +754,7 @@ export class TimelineView {
         this.visit(lane, (i) => { add(i, i + 1); }, add);
     }
 
-    /** The length of a queue as steps. In merged spans and narrow columns it is the mean. */
+    /** The length of a queue, in steps; in merged spans and narrow columns, the mean. */
     private drawQueue(context: CanvasRenderingContext2D, lane: Lane, y: number, height: number): void {
         const means = new Float64Array(Math.max(1, Math.ceil(this.width - this.gutter)));
         this.cover(lane, means);
@@ -776,7 +776,7 @@ export class TimelineView {
         return [`${series.title}: ${levelText(value)} ${series.unit}`, `mean of ${time(this.columnNs)} at ${moment(this.timeAt(x), this.columnNs, this.window.to)}`];
     }
 
-    /** A filled line of steps, one a column. */
+    /** A filled line of steps, one per column. */
     private drawSteps(context: CanvasRenderingContext2D, values: Float64Array, y: number, height: number, text: (most: number, least: number) => string): void {
         let most = 0;
         let least = Infinity;
@@ -789,7 +789,7 @@ export class TimelineView {
         context.beginPath();
         context.moveTo(this.gutter, top(values[0]));
         let last = values[0];
-        // Equal neighbors are one step.
+        // Equal neighbors form one step.
         for (let x = 1; x < values.length; x++) {
             if (values[x] === last)
                 continue;
@@ -879,7 +879,7 @@ export class TimelineView {
             this.hatch.fill(context, this.theme.paper, left, y, right - left, height);
         const kind = this.model.names[lane.name[i]].kind;
         if (lane.kind === LaneKind.Blocks && width > 3) {
-            // The hit that it begins with.
+            // The hit with which it begins.
             context.fillStyle = dim ? this.theme.line : this.strong(lane.name[i]);
             context.fillRect(left, y, 2, height);
         }
@@ -892,13 +892,13 @@ export class TimelineView {
     }
 
     /** The longest label that fits: the name with the duration, the name, the first probe of a
-     * block, or a part. */
+     * block, or a part of it. */
     private labelOf(lane: Lane, i: number, room: number): string {
         const { gauge, model: { names } } = this;
         const { kind, number } = names[lane.name[i]];
         const name = isolated(names[lane.name[i]].name);
         const text = kind === Kind.Holder ? `${name} holds` : kind === Kind.Waiter ? `${name} waits` : name;
-        // A character may have no width, but a text this long is cut in any case.
+        // A character may have no width, but a text this long is always cut.
         if (text.length < room && gauge.width(text) <= room) {
             const times = lane.count[i] > 1 ? `${count(lane.count[i])} × ` : "";
             const took = `  ${time(lane.busy[i])}`;
@@ -939,7 +939,7 @@ export class TimelineView {
         });
     }
 
-    /** On CPU, off CPU, or not running yet. */
+    /** On CPU, off CPU, or not yet running. */
     private drawStrip(context: CanvasRenderingContext2D, thread: Thread, lane: Lane | null, y: number): void {
         const height = STRIP - 2;
         const left = Math.max(this.gutter, this.xOf(thread.first));
@@ -959,14 +959,14 @@ export class TimelineView {
         });
     }
 
-    /** Running, waiting for a CPU and blocked, on top of each other: spans that are merged, or
-     * share a column, show the share of each. */
+    /** Running, waiting for a CPU and blocked, stacked: spans that are merged, or share a column,
+     * show the share of each. */
     private drawStates(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
         const height = STATES - 2;
         const { running, runnable, blocked } = this.theme;
         const colors = [running, runnable, blocked];
         const tops = [0, 0, 0];
-        // Sets where each part ends, in lines from the bottom.
+        // Sets the end of each part, in lines from the bottom.
         const split = (first: number, end: number, of: number): void => {
             const scale = STATE_LINES / of;
             const ran = (lane.busyBefore[end] - lane.busyBefore[first]) * scale;
@@ -992,7 +992,7 @@ export class TimelineView {
         });
     }
 
-    /** The middle of the row of states of a thread; null: it is not in view. */
+    /** The middle of the row of a thread's states; null: not in view. */
     private statesAt(thread: Thread | null): number | null {
         const row = thread === null ? undefined : this.rows.find((each) => each.thread === thread && each.look === Look.States);
         if (row === undefined)
@@ -1001,7 +1001,7 @@ export class TimelineView {
         return y < RULER + (row.isPinned ? 0 : this.head) || y > this.height ? null : y;
     }
 
-    /** The thread that woke another, where there is room. */
+    /** The thread that woke another, if there is space for it. */
     get shownWakes(): { from: Thread; to: Thread; at: number }[] {
         const shown: { from: Thread; to: Thread; at: number }[] = [];
         for (const thread of this.only === null ? this.model.real : []) {
@@ -1056,7 +1056,7 @@ export class TimelineView {
         context.restore();
     }
 
-    /** Where the path is in a thread, in pixels; parts that are close together are one. */
+    /** Where the path is in a thread, in pixels; parts that are close together are joined. */
     private pathIn(thread: Thread): [number, number][] {
         const found: [number, number][] = [];
         for (const part of this.path?.parts ?? []) {
@@ -1079,7 +1079,7 @@ export class TimelineView {
         return last === undefined ? null : { top: this.topOf(rows[0]), bottom: this.topOf(last) + last.height };
     }
 
-    /** Fades everything that is not on the path, and draws a line above the rest. */
+    /** Fades everything that is not on the path, and draws a line above everything else. */
     private drawPath(context: CanvasRenderingContext2D, thread: Thread, isPinned: boolean): void {
         const extent = this.extentOf(thread);
         if (extent === null || this.layout.pinned.has(thread.place) !== isPinned || thread.track !== Track.Thread)
@@ -1122,7 +1122,7 @@ export class TimelineView {
         context.restore();
     }
 
-    /** Brings a time of a thread into view. */
+    /** Scrolls to a time of a thread. */
     showTime(thread: Thread, from: number, to: number): void {
         const room = Math.max(to - from, this.columnNs * 20, 100);
         if (from < this.window.from || to > this.window.to || to - from < this.columnNs * 3)
@@ -1225,11 +1225,12 @@ export class TimelineView {
         }
     }
 
-    /** Name, and id and process on a second line if there is one. */
+    /** The name and, on a second line, the thread id and process, if any. */
     private drawHead(context: CanvasRenderingContext2D, row: Row, y: number): void {
         const { theme, gutter } = this;
         const { thread } = row;
-        // In a narrow column, where the id has no room next to the name, it may reach into the gap.
+        // In a narrow column without space for the id next to the name, the name may extend into
+        // the gap.
         const hasTwo = (this.ends.get(thread) ?? 0) - row.y >= (gutter < 150 ? 24 : 30);
         const pin = row.isPinned ? "⚲ " : "";
         const fold = pin + (!TimelineView.canFold(thread) ? "" : this.isFolded(thread) ? "▸ " : "▾ ");
@@ -1238,7 +1239,7 @@ export class TimelineView {
         context.font = theme.font;
         const idWidth = context.measureText(ids).width;
         context.font = `600 ${theme.font}`;
-        // If there is little room, the name comes first.
+        // If there is little space, the name comes first.
         const room = gutter - 18 - (hasTwo || gutter < 150 ? 0 : idWidth + 6);
         // Names of threads often differ only at the end.
         const title = titleOf(thread, false);
@@ -1258,7 +1259,7 @@ export class TimelineView {
             context.fillText(ids, gutter - 10 - idWidth, y + 9);
     }
 
-    /** The distance of the ruler's marks. Even a narrow screen has two or three of them. */
+    /** The distance between the ruler's marks. Even a narrow screen has two or three of them. */
     private step(): number {
         const least = this.columnNs * Math.min(110, (this.width - this.gutter) / 3);
         let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
@@ -1281,7 +1282,7 @@ export class TimelineView {
         context.globalAlpha = 1;
     }
 
-    /** The line at zero, if the user chose it. */
+    /** The line at zero, if chosen by the user. */
     private drawZero(context: CanvasRenderingContext2D): void {
         const x = this.zero === null ? -1 : Math.round(this.xOf(this.zero));
         if (x < this.gutter || x > this.width)
@@ -1314,11 +1315,12 @@ export class TimelineView {
             context.fillStyle = theme.line;
             context.fillRect(x, RULER - 7, 1, 7);
             context.fillStyle = theme.faint;
-            // A truncated number would be a different number. The last one may be left of its mark.
+            // A truncated number would be a different number. The last one may be to the left of
+            // its mark.
             const text = moment(at, step, largest).replace("-", "−");
             const { width } = context.measureText(text);
             const left = x + 4 + width <= this.width ? x + 4 : x - 4 - width;
-            // The length of the range covers what is below it.
+            // The length of the range covers anything below it.
             if (left < taken + 4 || (length !== null && left < length.right && left + width > length.left))
                 continue;
             context.fillText(text, left, RULER / 2);
@@ -1343,7 +1345,7 @@ export class TimelineView {
         const middle = (window.from + window.to) / 2;
         const after = stretches.findIndex(([from, to]) => (from + to) / 2 > middle + 1 && to > this.all.from && from < this.all.to);
         const [from, to] = stretches[Math.max(after, 0)];
-        // A merged span that began before it may extend into it.
+        // A merged span that began before the interval may extend into it.
         const begin = lanes.reduce((latest, lane) => {
             const last = before(lane, from) - 1;
             const end = last >= 0 && lane.count[last] > 1 ? lane.start[last] + lane.length[last] : 0;
@@ -1352,7 +1354,7 @@ export class TimelineView {
         this.show(begin + (to - begin) * 0.01, to - (to - begin) * 0.01);
     }
 
-    /** The length of the selected range, as text in the ruler. Sets its font. */
+    /** The length of the selected range, as text in the ruler. Sets the ruler's font. */
     private rangeLength(context: CanvasRenderingContext2D): { from: number; to: number; text: string; left: number; right: number } | null {
         if (this.range === null)
             return null;
@@ -1417,7 +1419,7 @@ export function nextMatch(lanes: readonly Lane[], matches: Uint8Array, after: { 
     return best ?? first;
 }
 
-/** The length of a queue; the mean where changes were merged. */
+/** The length of a queue, or the mean if changes were merged. */
 export function levelOf(lane: Lane, index: number): number {
     return lane.count[index] > 1 ? lane.busy[index] / Math.max(1, lane.length[index]) : lane.off[index];
 }

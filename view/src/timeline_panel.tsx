@@ -18,9 +18,9 @@ import { TracksDialog } from "./tracks_dialog";
 /** Controls for parts of the page outside the timeline. */
 export interface TimelineHandle {
     reveal: (lane: Lane, index: number) => void;
-    /** The next or previous match of the search. */
+    /** Finds the next or previous match of the search. */
     step: (isBackwards: boolean) => void;
-    /** A key pressed anywhere on the page. */
+    /** Handles a key pressed anywhere on the page. */
     key: (event: KeyboardEvent) => void;
     /** Zooms to the selected range. */
     showRange: () => void;
@@ -65,7 +65,7 @@ function levelText(level: number): string {
     return Number.isInteger(level) ? count(level) : `${level.toFixed(1)} on average`;
 }
 
-/** Why spans are still merged, and what helps. */
+/** Explains why spans are still merged, and what helps. */
 function hintOf(live: Live, isServed: boolean): string {
     if (live.isReading)
         return "reading shorter ones";
@@ -76,7 +76,7 @@ function hintOf(live: Live, isServed: boolean): string {
     return isServed ? "zoom in to see each" : "zoom in for shorter ones, as far as there are tiles";
 }
 
-/** The number of visible calls, and how many of them are merged, and why. */
+/** The number of visible calls, how many of them are merged, and why. */
 function statusOf(view: TimelineView, shared: Shared): Status {
     const { timeline } = shared.data;
     const { calls, blocks, marks, together, merged, hidden } = view.drawn;
@@ -148,12 +148,12 @@ interface Drag {
     from: number;
     to: number;
     isRange: boolean;
-    /** The one that is moved. */
+    /** The thread that is being moved. */
     thread: Thread | null;
     isMoved: boolean;
 }
 
-/** only: one thread, as a flame graph in time order; children: additional controls. */
+/** only: shows one thread, as a flame graph in time order; children: additional controls. */
 export function TimelinePanel({ shared, handle, only = null, children }: {
     shared: Shared;
     handle?: { current: TimelineHandle | null };
@@ -184,7 +184,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
 
     const refresh = (): void => {
         painter.ask();
-        // Browsers limit how often the address may change.
+        // Browsers limit how often an address may be changed.
         clearTimeout(address.current);
         if (only === null)
             address.current = window.setTimeout(() => { if (location.hash.startsWith("#timeline")) remember(view); }, 250);
@@ -212,7 +212,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         refresh();
     };
 
-    // When spans are replaced, the selected one gets another index.
+    // When spans are replaced, the index of the selected one changes.
     useEffect(() => {
         const { live } = shared;
         if (live === null)
@@ -380,7 +380,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         shared.setPath(selected === null || isShown || !hasPath(shared.model, selected.lane, selected.index) ? null
             : pathOf(shared.model, selected.lane, selected.index, shared.data.waits?.least_ns ?? 0));
     };
-    /** From a blocked state to what it was blocked on; else zooms to what is selected. */
+    /** From a blocked state, goes to what it was blocked on; otherwise zooms to the selection. */
     const enter = (): void => {
         const { selected } = view;
         const cause = selected === null ? null : causeOf(shared.model, selected.lane, selected.index);
@@ -395,7 +395,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         const length = view.window.to - view.window.from;
         // As in other viewers, keys zoom around the pointer.
         const middle = pointer.current !== null && pointer.current > view.gutter ? view.timeAt(pointer.current) : (view.window.from + view.window.to) / 2;
-        // The thread under the pointer, else that of the selected span.
+        // The thread under the pointer, or else that of the selected span.
         const thread = pointer.current !== null ? view.threadAt(row.current) : view.selected === null ? null : shared.model.threads[view.selected.lane.thread];
         if (event.shiftKey && thread !== null && only === null && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
             event.preventDefault();
@@ -434,7 +434,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             return;
         event.preventDefault();
         event.stopPropagation();
-        // What was at the pointer may be elsewhere afterwards.
+        // What was under the pointer may be elsewhere afterwards.
         view.hovered = null;
         setTip(null);
         action();

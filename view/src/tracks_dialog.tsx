@@ -1,5 +1,5 @@
-/* The list of tracks: what stays at the top, in which order, and how many rows each has. It does by
- * keyboard what a pointer does in the timeline. */
+/* The list of tracks: which stay at the top, in which order they are, and how many rows each has.
+ * Provides by keyboard what a pointer does in the timeline. */
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Track } from "./lanes";

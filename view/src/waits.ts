@@ -1,8 +1,8 @@
-/* Waits of threads: for which object, which thread held it, and which thread ended the wait. */
+/* Waits of threads: the object, the thread that held it, and the thread that ended the wait. */
 import type { Data } from "./data";
 import { before, type Lane, type Model, State, type Thread } from "./lanes";
 
-/** A thread that held the object for a part of the wait. */
+/** A thread that held the object during a part of the wait. */
 export interface Holder { thread: Thread | null; tid: number; from: number; to: number }
 
 export interface Wait {
@@ -12,16 +12,16 @@ export interface Wait {
     /** "lock", "condition", "file", "peer", "call" or "sleep". */
     what: string;
     name: string;
-    /** Its address, "0x0": none. */
+    /** The object's address; "0x0": none. */
     object: string;
     isGivenUp: boolean;
     holders: Holder[];
-    /** Who ended it, and when. */
+    /** The thread that ended it, and when. */
     waker: Thread | null;
     wakerAt: number;
 }
 
-/** Indices in the list that the page has. */
+/** Number of fields of a wait before its holders. */
 const FIXED = 7;
 
 export function readWaits(data: Data, threads: readonly Thread[]): Wait[][] {
@@ -58,11 +58,11 @@ export function objectOf({ what, name, object }: Wait): string {
     return `${what} ${name || object}`;
 }
 
-/** Whether it is a call to the C library: a wait if the thread was off the CPU in it. */
+/** Whether it is a call to the C library, which is a wait if the thread was off the CPU in it. */
 export const isCall = ({ what }: Wait): boolean => what !== "lock" && what !== "condition";
 
-/** The latest wait of a thread that overlaps [from, to), without calls that ended after `known`; null:
- * none. */
+/** The latest wait of a thread that overlaps [from, to), except calls that ended after `known`;
+ * null: none. */
 export function latestWait(model: Model, thread: Thread, from: number, to: number, known = Infinity): Wait | null {
     const waits = model.waits[thread.place];
     let [low, high] = [0, waits.length];
@@ -78,20 +78,21 @@ export function latestWait(model: Model, thread: Thread, from: number, to: numbe
     return low > 0 && waits[low - 1].to > from ? waits[low - 1] : null;
 }
 
-/** The wait that a blocked stretch mostly consists of; null: unknown. */
+/** The wait that takes most of a blocked period; null: unknown. */
 export function waitAt(model: Model, thread: Thread, from: number, to: number): Wait | null {
     const wait = latestWait(model, thread, from, to);
     return wait !== null && Math.min(wait.to, to) - Math.max(wait.from, from) >= (to - from) / 2 ? wait : null;
 }
 
-/** The holder that released last before the wait ended. */
+/** The last holder to release before the wait ended. */
 export function culpritOf(wait: Wait): Holder | null {
     return wait.holders.reduce<Holder | null>((last, holder) => last === null || holder.to > last.to ? holder : last, null);
 }
 
 const isLibc = (model: Model, lane: Lane, index: number): boolean => (model.names[lane.name[index]].file ?? "").startsWith("libc/");
 
-/** The innermost calls at a time: in the program, and the call to the C library that it made. */
+/** The innermost calls at a time: the one in the program, and the call to the C library that it
+ * made. */
 export interface Doing { lane: Lane | null; index: number; call: string; isNear: boolean }
 
 export function doingAt(model: Model, thread: Thread, at: number): Doing {
@@ -121,8 +122,8 @@ export function threadOfId(model: Model, tid: number, near: Thread): Thread | nu
     return found.find(({ pid }) => pid === near.pid) ?? found.at(0) ?? null;
 }
 
-/** The thread that woke another at the end of a blocked stretch, from the next state. null: not
- * recorded, 0: not a known thread. */
+/** The thread that woke another at the end of a blocked period, from the next state. null: not
+ * recorded; 0: not a known thread. */
 export function wakerOf(lane: Lane, index: number): { tid: number; at: number } | null {
     const next = index + 1;
     const end = lane.start[index] + lane.length[index];
@@ -130,7 +131,7 @@ export function wakerOf(lane: Lane, index: number): { tid: number; at: number } 
         ? { tid: lane.values[next], at: end } : null;
 }
 
-/** Replaces a wait that was not recorded: a thread was blocked. */
+/** Used for a wait that was not recorded: a thread was blocked. */
 export function blockOf(thread: Thread, from: number, to: number): Wait {
     return { thread, from, to, what: "", name: "", object: "", isGivenUp: false, holders: [], waker: null, wakerAt: to };
 }

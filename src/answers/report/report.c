@@ -418,8 +418,21 @@ static inline void opened_shared_in_run(void *context, struct probity_scope *sco
     on_opened_shared(context, scope, probity_run_event_at(run, at));
 }
 
+static __attribute__((noinline)) int put_entries(struct probity_report *report,
+                                                 const struct probity_run *run)
+{
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < run->count; i++) {
+        if (probity_run_code_of(run, i)->kind == PROBITY_READER_ENTRY)
+            error = put_entry(report, probity_run_event_at(run, i));
+    }
+    return error;
+}
+
 int probity_report_put_run(struct probity_report *report, const struct probity_run *run)
 {
+    const unsigned entry = 1U << PROBITY_READER_ENTRY;
     const struct probity_scopes_run_steps alone = {{on_opened, on_closed, report}, opened_in_run,
                                                    NULL, NULL};
     const struct probity_scopes_run_steps shared = {{on_opened_shared, on_closed_shared, report},
@@ -427,6 +440,8 @@ int probity_report_put_run(struct probity_report *report, const struct probity_r
 
     if (__builtin_expect(report->error != 0, 0))
         return report->error; /* an error at earlier events */
+    if (__builtin_expect((run->kinds & entry) != 0, 0) && put_entries(report, run) != 0)
+        return PROBITY_ERROR_MEMORY;
     return report->other_count > 0 ? probity_scopes_put_run(report->scopes, run, shared)
                                    : probity_scopes_put_run(report->scopes, run, alone);
 }

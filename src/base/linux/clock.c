@@ -63,8 +63,8 @@ uint64_t probity_clock_ticks(uint32_t kind)
     return kind & PROBITY_CLOCK_ORDERED ? probity_cpu_counter_ordered() : probity_cpu_counter();
 }
 
-/* All three clocks are read in one bracket. Its midpoint is the moment, and the error of each clock
- * is half its width. REALTIME is read in the middle because it is the one shown to people. */
+/* All three clocks are read in one bracket. The moment is its midpoint, and the error of each clock
+ * is half its width. REALTIME is read in the middle because it is the clock shown to people. */
 void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
                           struct probity_clock_moment *ret_moment)
 {

@@ -31,7 +31,7 @@ struct entry {
 };
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
-#pragma weak _dl_find_object /* of glibc 2.35 */
+#pragma weak _dl_find_object /* since glibc 2.35 */
 static const uint8_t *find_header(uintptr_t at)
 {
     struct dl_find_object object;
@@ -56,7 +56,7 @@ static struct entry entry_at(const uint8_t *header, uint32_t index)
     return entry;
 }
 
-/* The last function that begins at or before `at`. Returns 1, or 0. */
+/* The last function that begins at or before `at`. Returns 1, or 0 if there is none. */
 static int find_entry(const uint8_t *header, uintptr_t at, struct entry *ret_entry)
 {
     static const uint8_t head[] = {HDR_VERSION, HDR_FRAME_ENCODING, HDR_COUNT_ENCODING,
@@ -106,9 +106,9 @@ static uint8_t address_encoding(const uint8_t *cie)
 
     if (*text++ != 'z')
         return 0xff;
-    at = skip_number(skip_number(at));               /* the alignments */
-    at = cie[8] == 1 ? at + 1 : skip_number(at);     /* return register */
-    at = skip_number(at);                            /* length of the rest */
+    at = skip_number(skip_number(at));               /* skips the alignments */
+    at = cie[8] == 1 ? at + 1 : skip_number(at);     /* skips the return register */
+    at = skip_number(at);                            /* skips the length of the augmentation */
     for (; *text != 0; text++) {
         if (*text == 'R')
             return *at;
@@ -125,7 +125,8 @@ static uint8_t address_encoding(const uint8_t *cie)
 /* Whether the code is one nop, and its unwind information begins right after it. A part that was
  * split off a function begins like this if its first instruction is a landing pad, since an offset
  * of 0 means "no landing pad". In a function with a patchable entry, the first push is between the
- * two. The unit of advances is a byte or, if compiled by gcc for AArch64, an instruction. */
+ * nop and its unwind information. The unit of advances is a byte or, if compiled by gcc for
+ * AArch64, an instruction. */
 static int is_padded_part(const uint8_t *code, uint8_t first)
 {
 #ifdef __aarch64__
@@ -152,7 +153,7 @@ static int is_function_entry(const uint8_t *code, const uint8_t *fde)
     const uint8_t *at = fde + FDE_START_AT + 2 * bytes;
     if (*at >= 0x80)
         return 0;
-    at += 1 + *at; /* the augmentation */
+    at += 1 + *at; /* skips the augmentation */
     return ((*at & 0xc0) == 0x40 || (*at >= 0x01 && *at <= 0x04)) && !is_padded_part(code, *at);
 }
 

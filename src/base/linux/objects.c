@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* A static image has no entry that gives its load offset, but its headers are in the first page of
- * the file. */
+/* A static image has no entry with its load offset, but its headers are in the first page of the
+ * file. */
 static uintptr_t image_offset(const ElfW(Phdr) *header, size_t count)
 {
     enum { PAGE = 4096 };
@@ -84,7 +84,7 @@ static size_t aligned(size_t bytes, size_t alignment)
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/* Takes one segment: consecutive notes, each a header, its owner and its description. */
+/* Parses one segment: consecutive notes, each with a header, its owner and its description. */
 static void take_notes(const struct probity_object *object, const ElfW(Phdr) *segment,
                        const char *owner, uint32_t type, probity_object_take_note *take,
                        void *context)

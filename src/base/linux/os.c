@@ -40,7 +40,7 @@
 #endif
 
 enum {
-    DESCRIPTORS_MAX = 65536, /* to close one by one */
+    DESCRIPTORS_MAX = 65536, /* maximum to close one by one */
     CLOSE_RANGE_OWN_TABLE = 2, /* CLOSE_RANGE_UNSHARE */
     FS_FLAG_NO_COPY_ON_WRITE =
         0x00800000 /* FS_NOCOW_FL of linux/fs.h, which clashes with sys/mount.h */
@@ -48,7 +48,7 @@ enum {
 #define FS_GET_FLAGS _IOR('f', 1, long)
 #define FS_SET_FLAGS _IOW('f', 2, long)
 
-/* On Linux, destructors run at every orderly exit, so they suffice. */
+/* On Linux, destructors run at every orderly exit, which is enough. */
 void probity_os_at_exit(void (*function)(void))
 {
     (void)function;
@@ -63,7 +63,7 @@ uint32_t probity_os_thread_id(void)
     return (uint32_t)syscall(SYS_gettid);
 }
 
-/* The first thread's directory is the process's, which is found 15 µs faster. */
+/* The first thread's directory is that of the process, which is found 15 µs faster. */
 const char *probity_os_descriptors(void)
 {
     return probity_os_thread_id() == (uint32_t)getpid() ? "/proc/self/fd"
@@ -158,7 +158,7 @@ void probity_os_threads_close(struct probity_os_threads *threads)
     threads->first = -1;
 }
 
-/* A zombie has no root directory. By name, /proc may be that of another PID namespace, in which
+/* A zombie has no root directory. By name, /proc may belong to another PID namespace, in which
  * there is no such thread. */
 static int is_first_gone(const struct probity_os_threads *threads)
 {
@@ -176,7 +176,7 @@ static int is_first_gone(const struct probity_os_threads *threads)
 }
 
 /* The first thread stays a zombie until all others have exited, and is counted. The directory of
- * all threads has one link per thread, plus two. */
+ * threads has one link per thread, plus two. */
 int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others)
 {
     enum { LINKS = 2, FIRST_AND_CALLER = 2 };
@@ -225,7 +225,7 @@ int probity_os_barrier(void)
     return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
-/* Registering again, as in a forked child, costs nothing. */
+/* Registering again, as in a forked child, does no harm. */
 int probity_os_code_barrier(void)
 {
     return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) == 0
@@ -242,10 +242,11 @@ struct turns {
     uint64_t runtime_ns, deadline_ns, period_ns;
 };
 
-/* Everything else is set as it was read. With other policies, the fields have other meanings. */
+/* Sets everything else to the values that it read. With other policies, the fields have other
+ * meanings. */
 int probity_os_short_turns(void)
 {
-    enum { TURN_NS = 100000 }; /* the shortest that the kernel accepts */
+    enum { TURN_NS = 100000 }; /* the minimum that the kernel accepts */
     struct turns turns = {.size = sizeof turns};
     int before = errno;
     int result = syscall(SYS_sched_getattr, 0, &turns, sizeof turns, 0) == 0 &&
@@ -265,7 +266,7 @@ void probity_os_yield(void)
     syscall(SYS_sched_yield);
 }
 
-/* The directory of all threads has one link per thread, plus two. */
+/* The directory of threads has one link per thread, plus two. */
 int probity_os_is_single_threaded(void)
 {
     int before = errno;
@@ -338,8 +339,8 @@ int probity_os_create_spool(const char *path)
     return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* Opens the file of an O_PATH descriptor, by which no other file can be opened. Without /proc the
- * path is opened again, which may name another file by then. */
+/* Opens the file of an O_PATH descriptor, with which no other file can be opened. Without /proc,
+ * opens the path again, which may refer to another file by then. */
 static int open_named(int named, int directory, const char *path, int flags)
 {
     const char *descriptors = probity_os_descriptors();
@@ -382,7 +383,7 @@ int probity_os_open_regular(int directory, const char *path, int flags)
     return file;
 }
 
-/* Opens the same inode; without /proc returns the descriptor itself. */
+/* Opens the same inode. Without /proc, returns the descriptor itself. */
 int probity_os_open_again(int descriptor)
 {
     char self[48];
@@ -397,7 +398,7 @@ void probity_os_close_locked(int descriptor)
     close(descriptor);
 }
 
-/* An aligned address below libc and all that a program usually maps near it. */
+/* An aligned address below libc and everything that a program usually maps near libc. */
 static void *guess_place(size_t bytes, size_t window)
 {
     const uintptr_t near = (uintptr_t)getpid, distance = (UINT64_C(64) << 20) + bytes;
@@ -405,7 +406,7 @@ static void *guess_place(size_t bytes, size_t window)
     return near > distance ? (void *)((near - distance) & ~(window - 1)) : NULL;
 }
 
-/* If the place is in use, the system chooses another one, which is seldom aligned. */
+/* If the address range is in use, the system chooses another one, which is seldom aligned. */
 static char *map_at_guess(int descriptor, size_t bytes, size_t window)
 {
     char *at = mmap(guess_place(bytes, window), bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -417,7 +418,7 @@ static char *map_at_guess(int descriptor, size_t bytes, size_t window)
     return NULL;
 }
 
-/* Four calls, if one is not enough: reserves more, and unmaps the excess. */
+/* Takes four calls if one is not enough: reserves more, and unmaps the excess. */
 void *probity_os_map_aligned(int descriptor, size_t bytes, size_t window)
 {
     probity_assert(bytes > 0 && (window & (window - 1)) == 0);
@@ -479,8 +480,8 @@ int probity_os_populate(void *at, size_t bytes)
     int before = errno, result = madvise(at, bytes, MADV_POPULATE_WRITE);
 
     probity_assert(bytes > 0);
-    /* Kernels before 5.14 do not support the advice: the pages have been allocated by fallocate;
-     * touch them. */
+    /* Kernels before 5.14 do not support the advice: touches the pages, which fallocate has
+     * allocated. */
     if (result != 0 && errno == EINVAL) {
         for (size_t offset = 0; offset < bytes; offset += 4096)
             ((volatile char *)at)[offset] = 0;
@@ -609,7 +610,7 @@ void probity_os_no_copy_on_write(int descriptor)
 }
 
 /* Whether the kernel can read these bytes now: it reads them before it rejects the invalid
- * operation. Costs a tenth of process_vm_readv(). */
+ * operation. Takes a tenth of the time of process_vm_readv(). */
 static int is_readable(uintptr_t address)
 {
     enum { NO_OPERATION = 99, SET_BYTES = 8 };
@@ -618,7 +619,7 @@ static int is_readable(uintptr_t address)
            errno != EFAULT;
 }
 
-/* Uses the program headers that the kernel passed. */
+/* Uses the program headers passed by the kernel. */
 void probity_os_image_find(struct probity_os_image *ret_image)
 {
     enum { PARTS_MAX = sizeof ret_image->start / sizeof ret_image->start[0] };
@@ -639,7 +640,7 @@ void probity_os_image_find(struct probity_os_image *ret_image)
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
-#pragma weak _dl_find_object /* of glibc 2.35 */
+#pragma weak _dl_find_object /* since glibc 2.35 */
 static int object_find(const void *at, const char **ret_name)
 {
     struct dl_find_object object;
@@ -698,7 +699,7 @@ const char *probity_os_object_name(const void *at)
     const char *name = "";
     Dl_info info;
 
-    /* Takes no lock if possible. */
+    /* Avoids a lock if possible. */
     if (!object_find(at, &name) && dladdr(at, &info) != 0)
         name = info.dli_fname;
     return name != NULL ? name : "";
@@ -724,7 +725,7 @@ static uint32_t number_at(const char **at)
     return number;
 }
 
-/* Parses a list of ranges: "0-3,6". */
+/* Parses a list of ranges, such as "0-3,6". */
 uint32_t probity_os_processors(void)
 {
     char text[1024];
@@ -749,7 +750,7 @@ size_t probity_os_readable_bytes(const void *at)
     uintptr_t address = (uintptr_t)at, stack = (uintptr_t)__builtin_frame_address(0);
     int before = errno;
 
-    /* The first page cannot be mapped, and address 0 would not query anything. */
+    /* The first page cannot be mapped, and an address of 0 would not query anything. */
     int is_there = address / PAGE == stack / PAGE ||
                    (address >= PAGE && is_readable(address / LOOK_BYTES * LOOK_BYTES));
     errno = before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * linux/os_confine.c: capabilities, Landlock and seccomp by direct system calls: libc has no
+ * linux/os_confine.c: capabilities, Landlock and seccomp with direct system calls: libc has no
  * functions for them, or would apply them to all threads.
  */
 #include "base/os_confine.h"
@@ -53,7 +53,7 @@ enum {
     LANDLOCK_EXECUTE = 1 << 0,
     LANDLOCK_WRITE_FILE = 1 << 1,
     LANDLOCK_REMOVE_DIR = 1 << 4,
-    LANDLOCK_MAKE_ALL = 0x7f << 6 /* of each kind of file */
+    LANDLOCK_MAKE_ALL = 0x7f << 6 /* for each kind of file */
 };
 
 static void forbid_files(void)
@@ -89,8 +89,8 @@ void probity_confine_rights(int has_files)
 #endif
 
 #ifdef MACHINE
-/* Calls needed for writing, by this code and by libc: memory, waiting, files; setuid() and related
- * calls, which libc runs in each thread; and process exit, which the last thread calls. */
+/* Calls needed for writing, by this code and by libc: memory, waiting and files; setuid() and
+ * related calls, which libc runs in each thread; and process exit, which the last thread calls. */
 static const uint16_t allowed[] = {
     SYS_futex, SYS_pwrite64, SYS_write, SYS_writev, SYS_read, SYS_pread64, SYS_lseek,
     SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_restart_syscall, SYS_sched_yield,
@@ -130,7 +130,7 @@ static struct sock_filter skip_unless(uint32_t value, uint8_t count)
     return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, count);
 }
 
-/* Allows a call with one value of one argument only. */
+/* Allows a call only with one value of one argument. */
 static size_t allow_argument(struct sock_filter *at, uint32_t call, int argument, uint32_t value,
                              struct sock_filter allow, struct sock_filter refuse)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * linux/os_signals.c: blocks and restores signals and cancellation. Separate from os.c, since
- * pending signals are delivered, and asynchronous cancellation happens, in these functions, which
+ * pending signals are delivered and asynchronous cancellation happens in these functions, which
  * therefore have unwind tables (Makefile, NOT_UNWOUND).
  */
 #include "base/os.h"
@@ -43,7 +43,7 @@ void probity_os_signals_block(struct probity_os_signals *ret_before)
 
     ret_before->set = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &ret_before->set, sizeof all);
-    /* A thread must not be cancelled in an open or a write under a lock. */
+    /* A thread must not be cancelled during an open or a write under a lock. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ret_before->cancel);
     probity_os_unwatched_begin();
     errno = before;

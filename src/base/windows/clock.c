@@ -77,7 +77,7 @@ uint64_t probity_clock_ticks(uint32_t kind)
     return kind & PROBITY_CLOCK_ORDERED ? probity_cpu_counter_ordered() : probity_cpu_counter();
 }
 
-/* As on Linux: the narrowest of several brackets. The performance counter serves as both clocks
+/* As on Linux: the narrowest of several brackets. The performance counter is used for both clocks
  * that never step. */
 void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
                           struct probity_clock_moment *ret_moment)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/objects.c: objects.h. Portable executables have no notes, so none are listed.
+ * windows/objects.c: objects.h. Portable executables contain no notes, so none are listed.
  */
 #include "base/objects.h"
 

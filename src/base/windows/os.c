@@ -17,7 +17,7 @@
 #include "base/windows/posix.h"
 #include "base/windows/slots.h"
 
-/* Of ntdll, not in the headers. */
+/* In ntdll, but not in the headers. */
 BOOLEAN NTAPI RtlDllShutdownInProgress(void);
 BOOLEAN NTAPI SystemFunction036(PVOID bytes, ULONG count); /* RtlGenRandom */
 
@@ -33,8 +33,8 @@ int probity_os_threads_are_gone(void)
 
 static void (*at_exit)(void);
 
-/* Called by the loader. At the end of the process all other threads are gone, unless the program
- * has returned from main() or called exit(), which run the destructors first. */
+/* Called by the loader. When the process ends, all other threads have been terminated, unless the
+ * program has returned from main() or called exit(), which run the destructors first. */
 static void NTAPI loader_says(PVOID image, DWORD reason, PVOID is_exit)
 {
     (void)image;
@@ -42,11 +42,12 @@ static void NTAPI loader_says(PVOID image, DWORD reason, PVOID is_exit)
         at_exit();
 }
 
-/* The list of such functions, between its ends in the C library. */
+/* The list of functions called by the loader, between its ends in the C library. */
 __attribute__((section(".CRT$XLM"), used)) const PIMAGE_TLS_CALLBACK probity_os_loader_says =
     loader_says;
 
-/* Prevents the unloading of the library: threads that end later, and probes, would find no code. */
+/* Prevents the library from being unloaded: threads that end later, and probes, would find no
+ * code. */
 void probity_os_at_exit(void (*function)(void))
 {
     HMODULE own;
@@ -56,8 +57,8 @@ void probity_os_at_exit(void (*function)(void))
                        (const wchar_t *)(const void *)&at_exit, &own);
 }
 
-/* Runs also for the thread that ends the process. Wine calls the function above for libraries
- * only. */
+/* Also runs for the thread that ends the process. Wine calls the function above only for
+ * libraries. */
 void probity_os_thread_ends(void)
 {
     if (PROBITY_OS_THREADS_ARE_GONE() && at_exit != NULL)
@@ -66,7 +67,7 @@ void probity_os_thread_ends(void)
 }
 
 /* The loader lock is at the same place in the process environment block in all versions. A thread
- * that is created while this thread holds it starts only after its release. */
+ * that is created while this thread holds the lock starts only after its release. */
 int probity_posix_has_loader_lock(void)
 {
     enum { LOADER_LOCK_AT = 0x110 };
@@ -108,7 +109,7 @@ void probity_os_signals_restore(const struct probity_os_signals *before)
 }
 
 /* Waiters are in lists of the system in this process's memory, whose locks a thread may have held
- * when the exit ended it. Then nobody is left to change the word either. */
+ * when the exit terminated it. Then no thread is left to change the word either. */
 void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
 {
     if (probity_os_threads_are_gone())
@@ -190,7 +191,7 @@ void probity_os_threads_close(struct probity_os_threads *threads)
     (void)threads;
 }
 
-/* Never: a process ends with its first thread. */
+/* Returns 0: a process ends with its first thread. */
 int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others)
 {
     (void)threads;
@@ -252,7 +253,7 @@ int probity_os_debugger(void)
     return PROBITY_POSIX_DEBUGGER;
 }
 
-/* Handles belong to the process. */
+/* Does nothing: handles belong to the process. */
 int probity_os_own_descriptors(unsigned first)
 {
     (void)first;
@@ -269,10 +270,9 @@ int probity_os_is_absolute(const char *path)
     return path[0] == '/' || path[0] == '\\' || (path[0] != 0 && path[1] == ':');
 }
 
-/* GetFileInformationByHandle(), which fstat() uses, also reports the volume, for which Wine asks
- * its mount manager. If a thread is ended while it waits for the reply, the thread that ends the
- * process may hang in Wine (doc/reliability.md). The writer calls this before each
- * write. */
+/* fstat() uses GetFileInformationByHandle(), which also reports the volume, for which Wine queries
+ * its mount manager. If a thread is terminated while it waits for the reply, the thread that ends
+ * the process may hang in Wine (doc/reliability.md). The writer calls this before each write. */
 int probity_os_file_extent(int descriptor, struct stat *ret_status)
 {
     FILE_STANDARD_INFO file;
@@ -285,7 +285,7 @@ int probity_os_file_extent(int descriptor, struct stat *ret_status)
     return 0;
 }
 
-/* In the directory for temporary files, which is the user's own. */
+/* In the directory for temporary files, which belongs to the user. */
 int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
 {
     (void)user;
@@ -304,7 +304,7 @@ int probity_os_create_spool(const char *path)
     return probity_posix_open_temporary(path);
 }
 
-/* No file in a directory can be a device or a pipe. */
+/* No file in a directory is a device or a pipe. */
 int probity_os_open_regular(int directory, const char *path, int flags)
 {
     int file = openat(directory, path, flags | O_CLOEXEC);
@@ -325,14 +325,14 @@ int probity_os_open_again(int descriptor)
     return again >= 0 ? again : descriptor;
 }
 
-/* A lock belongs to the open file, and ends with its last handle, whatever is mapped: the handle
+/* A lock belongs to the open file, and ends with its last handle, whatever is mapped. So the handle
  * stays open. */
 void probity_os_close_locked(int descriptor)
 {
     (void)descriptor;
 }
 
-/* Space is allocated when the size is set. */
+/* Setting the size allocates space. */
 int probity_os_can_extend(int descriptor)
 {
     (void)descriptor;
@@ -352,7 +352,7 @@ int probity_os_is_privileged(void)
     return 0;
 }
 
-/* Returns 1, or 0 if the address is not one of a program; the thread's last error stays. */
+/* Returns 1, or 0 if the address is not in a program. Preserves the thread's last error. */
 static int query(const void *at, MEMORY_BASIC_INFORMATION *ret_region)
 {
     DWORD error = GetLastError();
@@ -383,7 +383,7 @@ int probity_os_is_own_stack(uintptr_t address)
     return here >= low && here < high && address >= low && address < high;
 }
 
-/* The sections of the executable's headers. */
+/* The sections in the executable's headers. */
 void probity_os_image_find(struct probity_os_image *ret_image)
 {
     enum { PARTS_MAX = sizeof ret_image->start / sizeof ret_image->start[0] };
@@ -459,7 +459,7 @@ void probity_os_memory_give(void *memory)
     (void)memory;
 }
 
-/* There are no such files. */
+/* There are no such files here. */
 long probity_os_read_file(const char *path, void *bytes, size_t room)
 {
     (void)path;
@@ -482,7 +482,7 @@ uint64_t probity_os_process_start(uint32_t pid)
     return start;
 }
 
-/* Zeroes: a spool is a file, which outlives a boot. */
+/* Zeros: a spool is a file, which survives a reboot. */
 void probity_os_boot_id(uint8_t ret_boot[16])
 {
     memset(ret_boot, 0, 16);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/os_confine.c: os_confine.h. A thread cannot give up rights of its process.
+ * windows/os_confine.c: os_confine.h. Does nothing: a thread cannot give up rights of its process.
  */
 #include "base/os_confine.h"
 

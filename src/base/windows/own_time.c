@@ -10,7 +10,7 @@
 
 enum {
     TRIES = 8,
-    ERROR_MAX = 1000,    /* in millionths: a measurement this accurate suffices */
+    ERROR_MAX = 1000,    /* in millionths: a measurement of this accuracy is enough */
     LONG_STEPS = 200000, /* per second: a longer step was interrupted */
     MILLIONTHS = 1000000
 };
@@ -19,7 +19,7 @@ enum {
 static uint64_t rate;
 static uint32_t rate_error;
 
-/* The number of cycles at a moment of the performance counter that lies between two readings. */
+/* The number of cycles at a moment of the performance counter between two readings. */
 struct moment {
     LONGLONG first, last;
     ULONG64 cycles;
@@ -44,8 +44,8 @@ static int moment_take(struct moment *ret_moment)
 }
 
 /* Adds to the ticks in which the thread may have been interrupted, so that no cycles were counted.
- * A long step counts in full. Of the short ones, which differ because the counter is rounded, the
- * difference between the longest and the shortest counts. */
+ * Adds long steps in full. Short steps differ because the counter is rounded: adds the difference
+ * between the longest and the shortest. */
 static void note_step(struct steps *steps, uint64_t ticks, uint64_t long_ticks)
 {
     if (ticks >= long_ticks)
@@ -56,10 +56,10 @@ static void note_step(struct steps *steps, uint64_t ticks, uint64_t long_ticks)
         steps->shortest = ticks;
 }
 
-/* Takes moments until the error is small enough, but for a millisecond at most. Stores the rate and
+/* Takes moments until the error is small enough, but for at most a millisecond. Stores the rate and
  * its error in millionths: the first and the last moment may be anywhere between their readings,
- * which are rounded down to ticks. Returns 0; 1 if the thread was interrupted, at once unless this
- * is the last try; or -1. */
+ * which are rounded down to ticks. Returns 0, or -1 on failure. If the thread was interrupted,
+ * returns 1, at once unless this is the last try. */
 static int measure_once(uint64_t frequency, int is_last, uint64_t *ret_rate,
                         uint32_t *ret_error)
 {

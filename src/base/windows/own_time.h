@@ -8,16 +8,16 @@
 
 #include <stdint.h>
 
-/* Measures the rate unless it is known, which takes half a millisecond, or a few if the thread is
- * interrupted. Returns 1, or 0 if the system does not count cycles: then there are no CPU times.
- * GetThreadTimes is not used instead, since its tick of 10 to 16 ms is longer than most of what is
- * measured. */
+/* Measures the rate unless it is known, which takes half a millisecond, or a few milliseconds if
+ * the thread is interrupted. Returns 1, or 0 if the system does not count cycles: then there are no
+ * CPU times. GetThreadTimes is not used in its place, since its tick of 10 to 16 ms is longer than
+ * most measured times. */
 int probity_own_time_ready(void);
 
-/* Largest relative error of the rate, in millionths, at least 1; 0 if it is not known. */
+/* Maximum relative error of the rate, in millionths, at least 1; 0 if the rate is unknown. */
 uint32_t probity_own_time_error(void);
 
-/* In ns; 0 if the rate is not known. */
+/* CPU time in ns; 0 if the rate is unknown. */
 uint64_t probity_own_time_read(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/posix_files.c: files of posix/, by the system's own functions: msvcrt's have a table
- * under a lock, which a thread that was terminated at exit may hold. Handles are not inherited, and
- * other processes may open, rename and remove the files.
+ * windows/posix_files.c: files of posix/, with the system's own functions: those of msvcrt use a
+ * table with a lock, which a thread that was terminated at exit may hold. Handles are not
+ * inherited, and other processes may open, rename and remove the files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include "base/windows/posix.h"
 
 enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
-/* Where locks are, in bytes: beyond any file. */
+/* Offset of locks, in bytes: beyond the end of any file. */
 #define LOCKS_AT (UINT64_C(1) << 62)
 
 int probity_posix_fail(void)
@@ -105,7 +105,8 @@ static int open_with(const char *path, int flags, DWORD attributes)
         return -1;
     if (flags & (O_DIRECTORY | O_PATH))
         attributes |= FILE_FLAG_BACKUP_SEMANTICS;
-    /* The right to remove the file may be missing, also because another program has it open. */
+    /* The right to remove the file may be missing, for example because another program has it
+     * open. */
     HANDLE handle = CreateFileW(wide, access, SHARE_ALL, NULL, creation, attributes, NULL);
     if (handle == INVALID_HANDLE_VALUE && (access & DELETE) != 0 &&
         (GetLastError() == ERROR_ACCESS_DENIED || GetLastError() == ERROR_SHARING_VIOLATION))
@@ -119,7 +120,7 @@ static int open_with(const char *path, int flags, DWORD attributes)
     return descriptor_of(handle);
 }
 
-/* Supports two Linux paths: /dev/null, and an open file by its descriptor. */
+/* Supports two Linux paths: /dev/null, and an open file by descriptor. */
 int open(const char *path, int flags, ...)
 {
     static const char descriptors[] = "/proc/self/fd/";
@@ -184,7 +185,7 @@ int probity_posix_path_in(int directory, const char *name, char *ret_path)
         errno = ENAMETOOLONG;
         return -1;
     }
-    ret_path[length] = '\\'; /* a path with the prefix \\?\ has no other separators */
+    ret_path[length] = '\\'; /* paths with the prefix \\?\ have no other separators */
     memcpy(ret_path + length + 1, name, strlen(name) + 1);
     if (!PROBITY_OS_CONVERT_TEXT(ret_path + length + 1, PATH_MAX - (size_t)length - 1)) {
         errno = ENAMETOOLONG;
@@ -207,7 +208,7 @@ int close(int descriptor)
     return CloseHandle(probity_posix_handle(descriptor)) ? 0 : probity_posix_fail();
 }
 
-/* Number of bytes for one call. */
+/* Returns the number of bytes for one call. */
 static DWORD portion(size_t count)
 {
     const size_t most = 1 << 30;
@@ -226,7 +227,8 @@ ssize_t read(int descriptor, void *bytes, size_t count)
                : probity_posix_fail();
 }
 
-/* How many bytes of a text fit in the limit, without part of a character of UTF-8. */
+/* Returns the number of bytes of a text that fit in the limit, without a part of a UTF-8
+ * character. */
 static size_t whole_characters(const char *at, size_t length, size_t limit)
 {
     size_t whole = limit;
@@ -241,8 +243,8 @@ static size_t whole_characters(const char *at, size_t length, size_t limit)
 enum { DEBUGGER_BYTES = 2000 };
 
 /* One call per line: debuggers show calls separately, and truncate long texts. The text is in the
- * system's code page, as debuggers expect: OutputDebugStringW() converts to it, too, but allocates,
- * and another thread may have been ended with the heap locked. */
+ * system's code page, as debuggers expect: OutputDebugStringW() also converts to it, but allocates,
+ * and another thread may have been terminated with the heap locked. */
 static ssize_t to_debugger(const char *at, size_t count)
 {
     wchar_t wide[DEBUGGER_BYTES];
@@ -382,7 +384,7 @@ static int lock_set(HANDLE handle, const struct flock *lock)
     return LockFileEx(handle, how, 0, bytes, 0, &where) ? 0 : probity_posix_fail();
 }
 
-/* A free or shared lock is taken for a moment. */
+/* Takes a free or shared lock for a moment. */
 static int lock_get(HANDLE handle, struct flock *lock)
 {
     struct flock wanted = *lock, released = *lock;
@@ -448,7 +450,7 @@ int access(const char *path, int mode)
     return 0;
 }
 
-/* A file that is mapped, or open in other processes, loses its name when it is last closed. */
+/* A file that is mapped, or open in other processes, keeps its name until it is last closed. */
 int unlink(const char *path)
 {
     wchar_t wide[PATH_MAX];
@@ -488,8 +490,8 @@ static int move(int from, const char *path, int to, const char *name, DWORD flag
     return MoveFileExW(whole, renamed, flags) ? 0 : probity_posix_fail();
 }
 
-/* Fails if the new name exists. Not all file systems have links, and callers remove the old name
- * afterwards, so the file is renamed. */
+/* Fails if the new name exists. Renames the file, since not all file systems have links, and
+ * callers remove the old name afterwards. */
 int linkat(int from, const char *path, int to, const char *link, int flags)
 {
     if (flags & AT_EMPTY_PATH) {

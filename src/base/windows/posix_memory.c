@@ -35,7 +35,7 @@ static void *map_file(void *at, size_t bytes, int protection, int flags, int des
                                   bytes, at);
     if (found == NULL)
         found = failed();
-    CloseHandle(section); /* the view keeps it */
+    CloseHandle(section); /* the view keeps the section open */
     return found;
 }
 
@@ -95,8 +95,8 @@ int msync(void *at, size_t bytes, int flags)
     return FlushViewOfFile(at, bytes) ? 0 : probity_posix_fail();
 }
 
-/* Views begin at multiples of 64 KiB. Reserves more than is needed, releases it and maps there;
- * repeats that if another thread takes the addresses in between. */
+/* Views begin at multiples of 64 KiB. Reserves more than needed, releases it and maps there;
+ * repeats this if another thread takes the addresses in between. */
 void *probity_os_map_aligned(int descriptor, size_t bytes, size_t window)
 {
     enum { GRANULARITY = 65536, TRIES = 100 };

@@ -53,7 +53,8 @@ int probity_os_convert_text(char *text, size_t room)
 /* ---- The environment ---------------------------------------------------------------------------
  */
 
-/* Callers keep what getenv() returned, so it stays. A value that was read before is used again. */
+/* Callers keep the result of getenv(), so it stays valid. A value that was read before is
+ * reused. */
 struct variable {
     const struct variable *next;
     char text[]; /* the value */
@@ -77,8 +78,8 @@ static const char *keep(struct variable *variable)
     return variable->text;
 }
 
-/* units: room for the value and its end. NULL: no memory, or the value has grown or is not valid
- * UTF-16. */
+/* units: room for the value and its end. Returns NULL if out of memory, or if the value has grown
+ * or is not valid UTF-16. */
 static const char *read_variable(const wchar_t *name, DWORD units)
 {
     size_t bytes = sizeof(struct variable) + 3 * (size_t)units;
@@ -97,7 +98,8 @@ static const char *read_variable(const wchar_t *name, DWORD units)
     return NULL;
 }
 
-/* Without msvcrt's lock and the heap's: another thread may have been ended with them locked. */
+/* Uses neither msvcrt's lock nor that of the heap: another thread may have been terminated while it
+ * held them. */
 char *getenv(const char *name)
 {
     wchar_t wide[64];

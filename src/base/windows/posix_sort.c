@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/posix_sort.c: sorting of posix/, by merging. Memory is allocated only for more rows than
- * the writer thread ever sorts; if there is none, the order of equal rows is unspecified.
+ * windows/posix_sort.c: sorting for posix/, by merging. Memory is allocated only for more rows than
+ * the writer thread ever sorts; if out of memory, the order of equal rows is unspecified.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct sorting {
     size_t bytes;
 };
 
-/* Sorts rows at `at`; room is for as many bytes. */
+/* Sorts the rows at `at`; room has the same size in bytes. */
 static void merge_sort(const struct sorting *sorting, char *at, size_t count, char *room)
 {
     size_t bytes = sorting->bytes, half = count / 2;

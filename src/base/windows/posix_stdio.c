@@ -12,14 +12,14 @@
 
 #include "base/windows/posix.h"
 
-/* The buffer has the size of glibc's for functions: pages are compressed in portions of that size,
- * so they are the same on both systems. */
+/* The buffer has the same size as glibc's for functions: pages are compressed in portions of that
+ * size, so they are the same on both systems. */
 enum { BUFFER_BYTES = 8192, PRINTED_BYTES = 1024, LINE_BYTES = 128, ERROR_STREAM = 2 };
 
 struct _iobuf {
     int descriptor; /* -1: the stream has functions */
     char failed, ended, is_static;
-    long put;          /* bytes written, with those in the buffer */
+    long put;          /* bytes written, including those in the buffer */
     size_t used, next; /* bytes in the buffer; how many of them were read */
     void *cookie;
     cookie_io_functions_t functions;
@@ -259,7 +259,7 @@ struct memory {
     size_t *bytes, room;
 };
 
-/* The text always ends with a zero byte, which does not count. */
+/* The text always ends with a zero byte, which is not counted. */
 static ssize_t memory_write(void *cookie, const char *bytes, size_t count)
 {
     struct memory *memory = cookie;

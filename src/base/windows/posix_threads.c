@@ -54,7 +54,7 @@ int pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,
         HeapFree(GetProcessHeap(), 0, made);
         return EAGAIN;
     }
-    *ret_thread = (pthread_t){handle, id}; /* before the thread can need it */
+    *ret_thread = (pthread_t){handle, id}; /* stored before the thread can need it */
     ResumeThread(handle);
     return 0;
 }
@@ -113,7 +113,7 @@ int pthread_key_create(pthread_key_t *ret_key, void (*destructor)(void *))
     return 0;
 }
 
-/* The index is not released: that would call the destructor for each thread, in this one. */
+/* The index is not released: that would call the destructor for each thread, in this thread. */
 int pthread_key_delete(pthread_key_t key)
 {
     (void)key;
@@ -128,11 +128,11 @@ int pthread_setspecific(pthread_key_t key, const void *value)
 /* ---- Names of threads --------------------------------------------------------------------------
  */
 
-#pragma GCC diagnostic ignored "-Wpedantic" /* a function is found as an object */
+#pragma GCC diagnostic ignored "-Wpedantic" /* functions are looked up as objects */
 typedef HRESULT WINAPI set_description(HANDLE thread, const wchar_t *text);
 typedef HRESULT WINAPI get_description(HANDLE thread, wchar_t **ret_text);
 
-/* Of Windows 10. */
+/* Available since Windows 10. */
 static FARPROC of_kernel(const char *name)
 {
     HMODULE kernel = GetModuleHandleW(L"kernelbase.dll");
@@ -150,7 +150,7 @@ static int name_set(const char *name)
     return SUCCEEDED(set(GetCurrentThread(), text)) ? 0 : -1;
 }
 
-/* As on Linux, at most 15 bytes; fails if there is none. */
+/* As on Linux, at most 15 bytes; fails if there is no name. */
 static int name_get(char *ret_name)
 {
     get_description *get = (get_description *)(void *)of_kernel("GetThreadDescription");
@@ -277,7 +277,7 @@ long probity_os_program(char *text, size_t room)
     return length;
 }
 
-/* Returns one argument: Windows passes the command line as one text. It is only shown, so half of a
+/* Returns one argument: Windows passes the command line as a single text. It is only shown, so half of a
  * pair of units becomes a replacement character. */
 long probity_os_command(char *text, size_t room)
 {

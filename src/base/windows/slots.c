@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/slots.c: the slots and the blocks of thread_local.h. A block is made at the first record
- * of a thread, and released when the thread ends.
+ * windows/slots.c: the slots and the blocks of thread_local.h. A block is allocated at a thread's
+ * first record, and released when the thread ends.
  */
 #include "base/windows/slots.h"
 
 #include <windows.h>
 
 enum {
-    /* In the environment block: an array of 64 slots, and a word of 16-bit programs, NULL here. */
+    /* In the thread environment block: an array of 64 slots, and a word of 16-bit programs, which
+     * is NULL here. */
     SLOTS_AT = 0x1480,
     SLOTS = 64,
     NEVER_USED = 0x1690
@@ -17,7 +18,8 @@ enum {
 uint64_t probity_thread_offset = NEVER_USED;
 uint64_t probity_scope_offset = NEVER_USED;
 
-/* For threads that get no memory. They record nothing, since they count as inside the library. */
+/* For threads for which no memory can be allocated. They record nothing, since they count as inside
+ * the library. */
 static struct probity_thread_block no_memory = {.scope = {.inside = 1}};
 
 /* Returns the offset, or NEVER_USED if only slots outside the block are left. */

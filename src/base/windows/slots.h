@@ -5,11 +5,11 @@
 #ifndef PROBITY_BASE_WINDOWS_SLOTS_H
 #define PROBITY_BASE_WINDOWS_SLOTS_H
 
-/* Of src/runtime/thread.h: takes the slots, once. Returns 1, or 0 if the program has used up those
- * in the environment block: then nothing is recorded. Any thread. */
+/* Declared in src/runtime/thread.h: takes the slots, once. Returns 1, or 0 if the program has used
+ * up those in the environment block: nothing is then recorded. Any thread. */
 int probity_thread_is_ready(void);
 
-/* Releases the calling thread's block. Later records of the thread make another one. */
+/* Releases the calling thread's block. Later records of the thread allocate another one. */
 void probity_slots_thread_ends(void);
 
 #endif

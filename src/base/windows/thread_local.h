@@ -2,8 +2,8 @@
  *
  * windows/thread_local.h: included before every source file of the Windows build. Compilers for
  * Windows either emulate thread-local variables with a library that allocates, or cannot export
- * them. So each thread has one block of memory with all of them, whose address is in a TLS slot
- * (TlsAlloc).
+ * them. So each thread has one block of memory with all these variables, whose address is in a TLS
+ * slot (TlsAlloc).
  */
 #ifndef PROBITY_BASE_WINDOWS_THREAD_LOCAL_H
 #define PROBITY_BASE_WINDOWS_THREAD_LOCAL_H
@@ -11,15 +11,15 @@
 #include "probity_scope.h"
 
 #define PROBITY_NO_NOTES
-/* Names that the program may or may not define cannot be weak variables in a DLL. */
+/* Names that the program may define cannot be weak variables in a DLL. */
 #define PROBITY_NO_WEAK
 #define probity_log_default ((const char *)0)
 
-/* The variables are those below. */
+/* The variables are declared below. */
 #define PROBITY_THREAD_LOCAL(storage, type, name) _Static_assert(sizeof(type) > 0, "a type")
 
 struct probity_thread_block {
-    struct probity_scope_thread scope; /* first: the header uses only this part */
+    struct probity_scope_thread scope; /* must be first: the header uses only this part */
     struct probity_thread_state *own_slot;
     struct probity_profile_set *profile_own;
     struct probity_scope_place *deep_frame;
@@ -59,7 +59,7 @@ int probity_os_convert_text(char *text, size_t room);
 int probity_os_may_start_thread(void);
 #define PROBITY_OS_MAY_START_THREAD() probity_os_may_start_thread()
 
-/* The environment block of the calling thread. */
+/* The thread environment block of the calling thread. */
 static inline char *probity_thread_environment(void)
 {
     char *environment;

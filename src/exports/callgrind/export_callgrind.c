@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_callgrind.c: costs of functions in callgrind's format, from the tree of callees: a block
- * for each function with its self time, followed by a line for each of its callees; or a function
- * for each block between probes. Holds a node for each path or pair. Each name is written once and
- * then referred to by number.
+ * export_callgrind.c: costs of functions in callgrind's format, from the call tree: a block for
+ * each function with its self time, followed by a line for each of its callees; or a function for
+ * each block between probes. Holds a node for each path or pair. Each name is written once and then
+ * referred to by number.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "probity.h"
 
 struct callgrind {
-    struct export_tree tree; /* first: see export_tree.h */
+    struct export_tree tree; /* must be first: see export_tree.h */
     struct export_names functions;
     FILE *stream;
     int is_cpu_known, is_begun;
@@ -25,7 +25,7 @@ struct callgrind {
 /* ---- Lines -------------------------------------------------------------------------------------
  */
 
-/* "fn=(1) name" the first time, then "fn=(1)", because names may be long. */
+/* Writes "fn=(1) name" the first time, then "fn=(1)", because names may be long. */
 static int put_function(struct callgrind *state, const char *file_word, const char *function_word,
                         const struct probity_function_key *key)
 {
@@ -61,7 +61,7 @@ static void put_cost(const struct callgrind *state, const struct probity_functio
     fputc('\n', state->stream);
 }
 
-/* The cost of a function, and of all. */
+/* Adds a cost to that of a function, and to the total. */
 static void add_cost(struct callgrind *state, const struct probity_function *function,
                      struct probity_scope_time self)
 {
@@ -95,7 +95,7 @@ static int put_call(struct callgrind *state, const struct probity_tree_node *cal
     return error;
 }
 
-/* A block, as a function with self time only. Each has a different name. */
+/* Writes a block as a function with self time only. Each has a different name. */
 static int put_pair(struct probity_export *export, const struct probity_blocks_pair *pair,
                     const char *name)
 {
@@ -111,7 +111,7 @@ static int put_pair(struct probity_export *export, const struct probity_blocks_p
 /* ---- The file ----------------------------------------------------------------------------------
  */
 
-/* Written after all events, because only then is it known what is missing from a trace. */
+/* Written after all events, because it is not known earlier what is missing from a trace. */
 static void put_head(struct callgrind *state, const struct probity_export *export)
 {
     const struct probity_text *program =

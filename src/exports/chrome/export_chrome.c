@@ -4,7 +4,7 @@
  * written immediately; everything else is an instant. Times are relative to the start of the
  * earliest trace, in microseconds with three decimals, which a double represents exactly for days.
  *
- * Parts that many lines share, the thread and the name, are cached as text.
+ * The parts that many lines share (thread, name) are cached as text.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 /* ---- Parts of a line ---------------------------------------------------------------------------
  */
 
-/* ',{"ph":"B","pid":1,"tid":1,"ts":0.000,"tts":0.000' */
+/* Writes ',{"ph":"B","pid":1,"tid":1,"ts":0.000,"tts":0.000'. */
 static inline void put_head(struct probity_export *export, struct probity_export_thread *thread,
                             const char *head, struct probity_scope_time time,
                             const struct probity_event *event)
@@ -60,7 +60,7 @@ static uint64_t place_of(const struct probity_export *export)
     return export->out.written + (uint64_t)(export->out.at - export->out.buffer);
 }
 
-/* Moves the last line, which begins at `place`, before another one. */
+/* Moves the last line, which begins at `place`, before another line. */
 static void move_line(struct probity_export *export, uint64_t place, uint64_t to)
 {
     size_t bytes = (size_t)(place_of(export) - place);
@@ -80,8 +80,8 @@ static void move_line(struct probity_export *export, uint64_t place, uint64_t to
     }
 }
 
-/* Viewers sort lines by time, and keep the order in the file within a nanosecond: a deferred scope
- * must precede a call that it made immediately. */
+/* Orders lines for viewers, which sort them by time and keep the order in the file within a
+ * nanosecond: a deferred scope must precede a call that it made immediately. */
 static void keep_order(struct probity_export *export, struct chrome_thread *thread,
                        const struct probity_scope *scope)
 {
@@ -194,8 +194,8 @@ static void put_ids(struct probity_export *export, const struct probity_event *e
     chrome_put(export, "}");
 }
 
-/* One end of an arrow from a send to its receive. Both ends need the same name and category. It is
- * written after the instant, to which it is attached; "bp" does this for its end. */
+/* Writes one end of an arrow from a send to its receive. Both ends need the same name and category.
+ * It follows the instant to which it is attached; at the receiving end, "bp" does this. */
 static void put_flow(struct probity_export *export, struct probity_export_thread *thread,
                      const struct probity_event *event)
 {
@@ -255,7 +255,7 @@ static void put_values(struct probity_export *export, struct probity_export_thre
     chrome_put(export, "}}");
 }
 
-/* An event of the recorder. */
+/* Writes an event about the recording, such as a stall. */
 static void put_own(struct probity_export *export, struct probity_export_thread *thread,
                     const struct probity_event *event, const char *name)
 {
@@ -296,7 +296,7 @@ static void put_thread_name(struct probity_export *export,
     chrome_put(export, "}}");
 }
 
-/* Earlier lines keep the earlier name. */
+/* Lines already written keep the earlier name. */
 static void forget_probe(struct chrome *state, const struct probity_event *event)
 {
     if (event->payload_bytes < 4 || state->names.table.items == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_chrome_parts.c: texts that many lines share, made once: process and thread of a thread,
- * category and name of a name.
+ * export_chrome_parts.c: builds texts that many lines share, once: process and thread, category and
+ * name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { NAME_BYTES_MAX = 2 * PROBITY_VALUE_TEXT_MAX };
 
-/* Processes in containers may have the same process id, and viewers would merge them: later ones
+/* Processes in containers may have the same process id, and viewers would merge them, so later ones
  * get an id beyond the range of Linux. */
 uint64_t chrome_pid(const struct probity_export *export, size_t trace)
 {
@@ -44,7 +44,7 @@ __attribute__((noinline)) struct chrome_thread *chrome_make_thread(
     return made;
 }
 
-/* ',"cat":"function","name":"..."' */
+/* Sets the text to ',"cat":"function","name":"..."'. */
 __attribute__((noinline)) void chrome_make_name(struct export_name *name, const char *category,
                                                 const char *text, size_t bytes)
 {

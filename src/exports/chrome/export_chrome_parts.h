@@ -2,7 +2,7 @@
  *
  * export_chrome_parts.h: parts of Chrome trace events, for its implementation files: scopes and
  * instants in export_chrome.c; spans derived from hits (blocks, requests, locks, queues) in
- * export_chrome_spans.c; texts that both put in export_chrome_parts.c.
+ * export_chrome_spans.c; texts used by both in export_chrome_parts.c.
  */
 #ifndef PROBITY_EXPORTS_CHROME_EXPORT_CHROME_PARTS_H
 #define PROBITY_EXPORTS_CHROME_EXPORT_CHROME_PARTS_H
@@ -20,7 +20,7 @@ struct chrome {
     struct export_spans spans;
 };
 
-/* The place of a call is the offset of its first line in the output, and `at` its wall time. */
+/* For a call, `place` is the offset of its first line in the output, and `at` its wall time. */
 struct chrome_thread {
     struct export_recent recent; /* must be first */
     uint32_t bytes;
@@ -49,10 +49,10 @@ static inline void chrome_put_number(struct probity_export *export, uint64_t num
     export->out.at = probity_digits_put(export->out.at, number);
 }
 
-/* Microseconds since the start. */
+/* Writes microseconds since the start. */
 static inline void chrome_put_ts(struct probity_export *export, uint64_t wall_ns)
 {
-    /* Before the start only if a clock was set back. */
+    /* before the start only if a clock was set back */
     int is_before = wall_ns < export->start_ns;
 
     if (is_before)
@@ -61,7 +61,7 @@ static inline void chrome_put_ts(struct probity_export *export, uint64_t wall_ns
                                                              : wall_ns - export->start_ns);
 }
 
-/* As text, because a double cannot represent every id. */
+/* Writes an id as text, because a double cannot represent every id. */
 static inline void chrome_put_id(struct probity_export *export, const char *words, uint64_t id)
 {
     chrome_put(export, words);
@@ -69,7 +69,7 @@ static inline void chrome_put_id(struct probity_export *export, const char *word
     chrome_put(export, "\"");
 }
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 struct chrome_thread *chrome_make_thread(struct probity_export *export,
                                          struct probity_export_thread *thread);
 
@@ -80,7 +80,7 @@ static inline struct chrome_thread *chrome_thread_of(struct probity_export *expo
                                                      : chrome_make_thread(export, thread);
 }
 
-/* The process id that is written for a trace. */
+/* Returns the process id that is written for a trace. */
 uint64_t chrome_pid(const struct probity_export *export, size_t trace);
 
 /* Sets the text of a name: ',"cat":"function","name":"..."' */
@@ -99,7 +99,7 @@ static inline void chrome_put_name(struct probity_export *export, const struct e
 
 extern const struct export_spans_listener chrome_spans_listener;
 
-/* Names the rows of a thread's blocks and states, if there are any, after the thread. */
+/* Names the rows of a thread's blocks and states, if any, after the thread. */
 void chrome_put_rows_names(struct probity_export *export,
                            const struct probity_export_thread *thread);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_chrome_spans.c: blocks, requests with their stages, locks and queues as Chrome trace
- * events. Slices of a thread must nest, and a block may begin outside of a scope and end in it: the
- * blocks of a thread are complete events (X) in a separate row, with a thread id beyond the range
- * of Linux. Requests, stages and locks are nestable asynchronous events (b, e), with the number of
- * their lane as id; queues are counters (C).
+ * events. Slices of a thread must nest, but a block may begin outside a scope and end inside it, so
+ * the blocks of a thread are complete events (X) in a separate row, with a thread id beyond the
+ * range of Linux. Requests, stages and locks are nestable asynchronous events (b, e), with the
+ * number of their lane as id; queues are counters (C).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ void chrome_put_rows_names(struct probity_export *export,
         put_row_name(export, thread, "states", 2 * (uint64_t)CHROME_PIDS + thread->tid);
 }
 
-/* ',{"ph":"X","pid":1,"tid":1,"ts":0.000,"dur":0.000' */
+/* Writes ',{"ph":"X","pid":1,"tid":1,"ts":0.000,"dur":0.000'. */
 static void put_row_head(struct probity_export *export, const struct chrome_thread *made,
                          uint64_t tid, uint64_t from_ns, uint64_t ns)
 {
@@ -124,7 +124,8 @@ static void put_block(struct probity_export *export, const struct export_span *s
 /* ---- Requests, stages, locks -------------------------------------------------------------------
  */
 
-/* ',{"ph":"b","pid":1,"tid":1,"id2":{"local":"0x1"},"ts":0.000,"cat":"request","name":"..."' */
+/* Writes
+ * ',{"ph":"b","pid":1,"tid":1,"id2":{"local":"0x1"},"ts":0.000,"cat":"request","name":"..."'. */
 static void put_head(struct probity_export *export, const struct export_span *span,
                      const char *head, uint64_t wall_ns)
 {

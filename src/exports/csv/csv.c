@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * csv.c: writes hits as lines into a buffer. Parts that repeat from line to line are cached as
- * text: process and thread, probe, and seconds; a line then costs a few copies of fixed size and
- * the digits of two nanosecond fields.
+ * csv.c: writes hits as lines into a buffer. Parts that repeat from line to line (process and
+ * thread, probe, seconds) are cached as text; a line then costs a few copies of fixed size and the
+ * digits of two nanosecond fields.
  */
 #include "exports/csv/csv.h"
 
@@ -16,7 +16,7 @@
 
 enum {
     BUFFER_BYTES = 256 << 10,
-    LINE_BYTES_MAX = 2048, /* of a line without names; copies of fixed size may run over its end */
+    LINE_BYTES_MAX = 2048, /* of a line without names; fixed-size copies may extend beyond it */
     CACHE_PLACES = 1024,   /* a power of two */
     TEXT_BYTES = 32,
     SECOND_NS = 1000000000
@@ -83,7 +83,8 @@ int probity_csv_layout_parse(const char *text, struct probity_csv_layout *ret_la
     return 0;
 }
 
-/* A pipe may accept less, and a signal handler of the traced program may interrupt. */
+/* Writes all bytes. A pipe may accept fewer, and a signal handler of the traced program may
+ * interrupt. */
 static int write_all(int descriptor, const char *bytes, size_t count)
 {
     while (count > 0) {
@@ -114,7 +115,7 @@ static char *put_text(char *at, const char *text)
     return at + length;
 }
 
-/* "seconds," of a time, and the start of that second. */
+/* Formats "seconds," of a time, and returns the start of that second. */
 static __attribute__((noinline)) uint64_t second_make(uint64_t ns, char text[TEXT_BYTES],
                                                       uint32_t *ret_bytes)
 {
@@ -163,7 +164,7 @@ void probity_csv_close(struct probity_csv *csv)
 /* ---- Fields ------------------------------------------------------------------------------------
  */
 
-/* A name of any length; writes the buffer out when it is full. */
+/* Writes a name of any length; flushes the buffer when it is full. */
 static int put_name(struct probity_csv *csv, const char *name, size_t bytes)
 {
     int quoted = probity_csv_cell_is_quoted(name, bytes);
@@ -183,7 +184,7 @@ static int put_name(struct probity_csv *csv, const char *name, size_t bytes)
     return 0;
 }
 
-/* The probe column without its comma. A site has no name if its declaration is lost. */
+/* Writes the probe column without its comma. A site has no name if its declaration was lost. */
 static int put_probe(struct probity_csv *csv, const struct probity_event *event)
 {
     if (event->is_site && event->name != NULL)
@@ -194,7 +195,7 @@ static int put_probe(struct probity_csv *csv, const struct probity_event *event)
     return 0;
 }
 
-/* Writes the field once and stores it in the cache. */
+/* Writes the field, and stores it in the cache. */
 static __attribute__((noinline)) int put_probe_anew(struct probity_csv *csv,
                                                     const struct probity_event *event, uint64_t key,
                                                     struct probe_text *text)
@@ -204,7 +205,7 @@ static __attribute__((noinline)) int put_probe_anew(struct probity_csv *csv,
 
     *csv->at++ = ',';
     size_t bytes = (size_t)(csv->at - start);
-    /* at < start: the buffer was written out in the meantime. */
+    /* at < start: the buffer was flushed in the meantime. */
     if (error == 0 && csv->at > start && bytes <= TEXT_BYTES &&
         (!event->is_site || event->name != NULL)) {
         memcpy(text->text, start, bytes);
@@ -214,8 +215,9 @@ static __attribute__((noinline)) int put_probe_anew(struct probity_csv *csv,
     return error;
 }
 
-/* Sites of different traces share numbers, so their key includes the trace. A site and a probe of
- * the same number have different cache places, so that they do not evict each other. */
+/* Writes the field from the cache. Sites of different traces share numbers, so their key includes
+ * the trace. A site and a probe with the same number have different places in the cache, so that
+ * they do not evict each other. */
 static inline int put_probe_cached(struct probity_csv *csv, const struct probity_event *event)
 {
     uint64_t key = (uint64_t)event->id + 1;
@@ -251,7 +253,7 @@ static __attribute__((noinline)) void thread_text_make(struct thread_text *text,
 /* ---- Lines -------------------------------------------------------------------------------------
  */
 
-/* pid,tid,probe,cpu_s,cpu_ns,wall_s,wall_ns */
+/* Writes pid,tid,probe,cpu_s,cpu_ns,wall_s,wall_ns. */
 static inline int put_standard(struct probity_csv *csv, const struct probity_event *event)
 {
     struct thread_text *thread = &csv->threads[event->thread_slot & (CACHE_PLACES - 1)];
@@ -286,7 +288,7 @@ static inline int put_standard(struct probity_csv *csv, const struct probity_eve
     return error;
 }
 
-/* Always nine decimals, so that sorting as text sorts by value. */
+/* Writes nine decimals always, so that sorting as text sorts by value. */
 static char *put_decimal(char *at, uint64_t ns)
 {
     at = probity_digits_put(at, ns / SECOND_NS);
@@ -336,7 +338,7 @@ static int put_column(struct probity_csv *csv, enum probity_csv_column column,
     return 0;
 }
 
-/* Any columns in any order: about half as fast as the standard ones. */
+/* Writes any columns in any order: about half as fast as the standard columns. */
 static int put_chosen(struct probity_csv *csv, const struct probity_event *event)
 {
     int error = 0;

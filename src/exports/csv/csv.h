@@ -14,7 +14,7 @@ enum probity_csv_column {
     PROBITY_CSV_PID,
     PROBITY_CSV_TID,
     PROBITY_CSV_PROBE, /* a probe's number or a site's name */
-    PROBITY_CSV_NAME,  /* the name of either, may be empty */
+    PROBITY_CSV_NAME,  /* the name of the probe or site, may be empty */
     PROBITY_CSV_CPU_S,
     PROBITY_CSV_CPU_NS,
     PROBITY_CSV_WALL_S,
@@ -23,7 +23,7 @@ enum probity_csv_column {
     PROBITY_CSV_WALL,   /* seconds.nanoseconds */
     PROBITY_CSV_TICK,
     PROBITY_CSV_THREAD, /* the thread's number within its trace */
-    PROBITY_CSV_ROLE, /* of a hit with ids, in words; else empty */
+    PROBITY_CSV_ROLE, /* for a hit with ids, in words; else empty */
     PROBITY_CSV_CORRELATION,
     PROBITY_CSV_OBJECT,
     PROBITY_CSV_PLACE,
@@ -33,14 +33,14 @@ enum probity_csv_column {
 enum { PROBITY_CSV_COLUMNS_MAX = 32 };
 
 struct probity_csv_layout {
-    size_t count; /* 0: pid,tid,probe,cpu_s,cpu_ns,wall_s,wall_ns */
+    size_t count; /* 0: the standard columns pid,tid,probe,cpu_s,cpu_ns,wall_s,wall_ns */
     enum probity_csv_column columns[PROBITY_CSV_COLUMNS_MAX];
-    int header; /* 1: names of the columns first */
+    int header; /* 1: begin with a line of column names */
 };
 
 struct probity_csv;
 
-/* Name of a column, as used in lists of columns. */
+/* Returns the name of a column, as used in lists of columns. */
 const char *probity_csv_column_name(enum probity_csv_column column);
 
 /* Parses a list such as "pid,tid,name". Returns 0, or PROBITY_ERROR_ARGUMENT with *ret_bad (may be
@@ -48,25 +48,25 @@ const char *probity_csv_column_name(enum probity_csv_column column);
 int probity_csv_layout_parse(const char *text, struct probity_csv_layout *ret_layout,
                              const char **ret_bad);
 
-/* Starts output to an open descriptor, which still belongs to the caller. layout may be NULL.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Starts output to an open descriptor, which the caller keeps owning. layout may be NULL. Returns 0
+ * or PROBITY_ERROR_MEMORY. */
 int probity_csv_open(int descriptor, const struct probity_csv_layout *layout,
                      struct probity_csv **ret_csv);
 
 /* Adds the line of a hit; ignores other events. Returns 0 or PROBITY_ERROR_WRITE (errno set). */
 int probity_csv_put(struct probity_csv *csv, const struct probity_event *event);
 
-/* Writes buffered lines. Returns as put. */
+/* Writes buffered lines. Returns the same as probity_csv_put(). */
 int probity_csv_flush(struct probity_csv *csv);
 
 void probity_csv_close(struct probity_csv *csv);
 
 /* A trace to be converted to a CSV file in the same directory. */
 struct probity_csv_job {
-    int directory;          /* of both files, as an open descriptor */
+    int directory;          /* directory of both files, as an open descriptor */
     const char *trace_path; /* path of the trace */
-    const char *csv_name;   /* name in the directory */
-    uint64_t device, inode; /* of the trace: the file opened must be this one */
+    const char *csv_name;   /* name of the CSV file in the directory */
+    uint64_t device, inode; /* of the trace: the file that is opened must be this one */
 };
 
 enum { PROBITY_CSV_WHY_BYTES = 256 };

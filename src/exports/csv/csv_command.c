@@ -28,13 +28,13 @@ struct csv_call {
     struct cli_patterns functions;
     struct cli_within *within; /* NULL without --function */
     size_t limit;              /* maximum number of hits; 0: all */
-    size_t count;              /* hits that were written */
+    size_t count;              /* number of hits written */
     int is_stopped;            /* there are more hits than `limit` */
     uint64_t from_ns;
-    unsigned seen; /* bits of kinds of events, up to CHECKPOINT */
+    unsigned seen; /* kinds of events that occurred, up to CHECKPOINT: one bit each */
 };
 
-/* Only the invalid name is shown, not the rest of the list. */
+/* Parses --columns. The error message has only the invalid name, not the rest of the list. */
 static int take_columns(const struct cli_given *given)
 {
     struct csv_call *call = given->at;
@@ -47,8 +47,8 @@ static int take_columns(const struct cli_given *given)
     return cli_fail_choice(&column);
 }
 
-/* Relative times count from the start of the earliest trace. With --function, earlier events show
- * which calls are open when the range begins. */
+/* Sets the range. Relative times count from the start of the earliest trace. With --function,
+ * earlier events are read too: they determine which calls are open when the range begins. */
 static int set_range(struct csv_call *call, struct probity_reader *reader)
 {
     uint64_t to_ns;
@@ -128,7 +128,7 @@ static int copy_events(struct csv_call *call, struct probity_reader *reader,
     return copy_some(call, reader, csv);
 }
 
-/* An empty CSV looks like a program that did nothing. */
+/* Suggests another command: an empty CSV looks like a program that did nothing. */
 static void suggest_other(const struct csv_call *call)
 {
     const unsigned calls = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT |
@@ -152,7 +152,7 @@ static int fail_copy(struct csv_call *call, const struct probity_reader *reader,
                           error, error_number);
 }
 
-/* Reports what was requested and is not in the traces. If the output stopped at the limit, it may
+/* Reports what was requested but is not in the traces. If the output stopped at the limit, it may
  * come later. */
 static int check_unseen(struct csv_call *call)
 {
@@ -171,8 +171,8 @@ static int check_functions(const struct csv_call *call)
     return idle != NULL ? cli_fail_function(&cli_command_csv, idle) : CLI_OK;
 }
 
-/* The output is kept if a probe or thread is missing, or records are: what it contains is
- * correct. */
+/* Writes the CSV. If a probe or thread is missing, or records are, the output is kept: what it
+ * contains is correct. */
 static int write_output(struct csv_call *call, struct probity_reader *reader)
 {
     struct cli_output output;

@@ -36,7 +36,7 @@ static int copy_events(struct probity_reader *reader, int file)
 /* ---- The note ----------------------------------------------------------------------------------
  */
 
-/* malloc'ed; NULL if out of memory. */
+/* Returns the name of the note, malloc'ed, or NULL if out of memory. */
 static char *note_name(const char *csv_path)
 {
     size_t bytes = strlen(csv_path);
@@ -49,7 +49,7 @@ static char *note_name(const char *csv_path)
     return name;
 }
 
-/* Creates a new file, replacing any of that name. Returns 0 or PROBITY_ERROR_WRITE. */
+/* Creates the note as a new file, replacing an existing one. Returns 0 or PROBITY_ERROR_WRITE. */
 static int write_note(int directory, const char *name, const char *why)
 {
     struct iovec parts[] = {{(void *)(uintptr_t)why, strlen(why)}, {(void *)(uintptr_t)"\n", 1}};
@@ -63,7 +63,8 @@ static int write_note(int directory, const char *name, const char *why)
     return close(file) == 0 && is_written ? 0 : PROBITY_ERROR_WRITE;
 }
 
-/* Renames the CSV file. The note exists whenever an incomplete file has the name. */
+/* Renames the CSV file. If it is incomplete, the note exists as long as the file has its final
+ * name. */
 static int publish(const char *temporary, const struct probity_csv_job *job, const char *why)
 {
     char *note = note_name(job->csv_name);
@@ -86,7 +87,7 @@ static int publish(const char *temporary, const struct probity_csv_job *job, con
 /* ---- The CSV -----------------------------------------------------------------------------------
  */
 
-/* Writes to a file without a name, or else with a temporary one, and renames it. */
+/* Writes an unnamed file or, if that is not possible, one with a temporary name, and renames it. */
 static int write_by_way_of(struct probity_reader *reader, char *temporary,
                            const struct probity_csv_job *job, char ret_why[PROBITY_CSV_WHY_BYTES])
 {
@@ -102,7 +103,7 @@ static int write_by_way_of(struct probity_reader *reader, char *temporary,
         error = PROBITY_ERROR_WRITE;
         kept_errno = errno;
     }
-    /* Includes damage that is found only when a block is read. */
+    /* Includes damage that is detected only when a block is read. */
     if (probity_trace_is_complete(probity_reader_facts(reader, 0), ret_why, PROBITY_CSV_WHY_BYTES))
         ret_why[0] = '\0';
     if (error == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ctf_metadata.c: the description of our events in the metadata language of the Common Trace
+ * ctf_metadata.c: describes the exported events in the metadata language of the Common Trace
  * Format. All integers are little-endian and unaligned.
  */
 #include "exports/ctf/ctf_metadata.h"
@@ -61,8 +61,8 @@ static const char *const fields[CTF_EVENTS][2] = {
     [CTF_LOST] = {"lost", "u64 records;"},
     [CTF_STATE] = {"state", "string name; u64 ns; s64 cpu; s64 waker;"}};
 
-/* Escaped as in other outputs, for example \u202e for an unprintable character. The backslash is
- * escaped again, because babeltrace2 rejects \u in metadata. */
+/* Writes text, escaped as in other outputs: for example \u202e for an unprintable character. The
+ * backslash is escaped again, because babeltrace2 rejects \u in metadata. */
 static void put_text(FILE *stream, const char *name, const struct probity_text *text)
 {
     char safe[1024];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ctf_metadata.h: events of our traces in the Common Trace Format.
+ * ctf_metadata.h: the exported events in the Common Trace Format.
  */
 #ifndef PROBITY_EXPORTS_CTF_CTF_METADATA_H
 #define PROBITY_EXPORTS_CTF_CTF_METADATA_H
@@ -31,7 +31,7 @@ enum ctf_event {
     CTF_EVENTS
 };
 
-/* Writes the description of all events. Write errors stay in the stream. */
+/* Writes the description of all events. Sets the error indicator of the stream if a write fails. */
 void ctf_metadata_put(FILE *stream, const struct probity_info *info);
 
 #endif

@@ -250,7 +250,7 @@ static void put_declaration(struct probity_export *export,
     end_event(export, put_u32(at, function->line));
 }
 
-/* Writes an event with one number, two, or none. */
+/* Writes an event with up to two numbers. */
 static void put_notice(struct probity_export *export, const struct probity_export_thread *thread,
                        const struct probity_event *event)
 {
@@ -304,7 +304,7 @@ static void ctf_event(struct probity_export *export, struct probity_export_threa
     }
 }
 
-/* A state is written when it ends, with its length. */
+/* Writes a state when it ends, with its length. */
 static void ctf_state(struct probity_export *export, struct probity_export_thread *thread,
                       const struct probity_export_state *state)
 {

@@ -2,12 +2,12 @@
  *
  * export_firefox.c: the Firefox Profiler's processed profile, version 70. Its tables are stored by
  * column, so each column of each thread has a chain in a temporary file (log/log_write.h), and at
- * the end the chains are written one after the other.
+ * the end the chains are written one after another.
  *
- * Calls and spans derived from hits are markers, which have exact times. Calls, or without any the
- * blocks between probes, are also samples: one at each change of the stack, weighted by the time
- * until the next, so that sums of weights are self times. A deferred scope is in the samples from
- * its checkpoint on.
+ * Calls and spans derived from hits are markers, which have exact times. Calls (or, if there are
+ * none, blocks between probes) are also samples: one at each change of the stack, weighted by the
+ * time until the next, so that sums of weights are self times. A deferred scope is in the samples
+ * from its checkpoint on.
  *
  * Memory: 8 KiB for each column of a thread; functions, probes and files; stacks up to STACKS_MAX.
  */
@@ -25,7 +25,7 @@
 
 enum { STACKS_MAX = 1 << 20, NAME_ROOM = 64 };
 
-/* The recorder's phases of a marker. */
+/* Phases of a marker in the Firefox Profiler. */
 enum { PHASE_INSTANT = 0, PHASE_INTERVAL = 1 };
 
 static int grow(struct probity_export *export, void **array, size_t item_bytes, uint32_t index,
@@ -49,7 +49,7 @@ static void put_separator(struct probity_export *export, int is_first)
     firefox_put(export, is_first ? "" : ",");
 }
 
-/* Adds a string, and a function of that name. source: NULL, or its number. */
+/* Adds a string, and a function with that name. source: NULL, or the number of its source file. */
 static uint32_t add_string(struct probity_export *export, const char *text, size_t bytes,
                            const uint32_t *source, uint32_t line)
 {
@@ -74,7 +74,7 @@ static uint32_t add_string(struct probity_export *export, const char *text, size
     return state->string_count++;
 }
 
-/* The number of a source file; a new one is a string, too. */
+/* Returns the number of a source file; a new one is also added as a string. */
 static int source_of(struct probity_export *export, const char *file, uint32_t *ret_source)
 {
     struct firefox *state = export->state;
@@ -160,7 +160,7 @@ static uint32_t string_of_span(struct probity_export *export, const struct expor
 /* ---- Samples -----------------------------------------------------------------------------------
  */
 
-/* The stack of a frame called from `parent`. Both are numbers + 1; 0: none. */
+/* Returns the stack of a frame called from `parent`. Both are numbers + 1; 0: none. */
 static uint32_t stack_of(struct probity_export *export, uint32_t parent, uint32_t frame)
 {
     struct firefox *state = export->state;
@@ -231,7 +231,7 @@ static void end_sample(struct probity_export *export, struct firefox_thread *mad
     put_cell(export, made, FIREFOX_CPU);
 }
 
-/* Called when the stack changes. */
+/* Call when the stack changes. */
 static void begin_sample(struct probity_export *export, struct firefox_thread *made,
                          uint64_t wall_ns, uint64_t cpu_ns, uint32_t stack)
 {
@@ -253,7 +253,7 @@ static void begin_sample(struct probity_export *export, struct firefox_thread *m
  */
 
 struct marker {
-    uint32_t name; /* number of the string */
+    uint32_t name; /* number of its string */
     enum firefox_category category;
     int phase;
     uint64_t start_ns, end_ns; /* CLOCK_REALTIME */
@@ -308,7 +308,7 @@ static void put_cpu(struct probity_export *export, uint64_t cpu_ns)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-/* A scope's `user` is the stack that it was called from. */
+/* A scope's `user` is the stack of its caller. */
 static void firefox_opened(struct probity_export *export, struct probity_export_thread *thread,
                            struct probity_scope *scope, const struct probity_event *event)
 {
@@ -440,14 +440,15 @@ static void put_span(struct probity_export *export, const struct export_span *sp
     log_writer_make_room(&export->out, &((struct firefox *)export->state)->file);
 }
 
-/* Markers are written at their end. Without this function, only blocks would have markers. */
+/* Does nothing, since markers are written at their end; without it, only blocks would have
+ * markers. */
 static void begin_span(struct probity_export *export, const struct export_span *span)
 {
     (void)export;
     (void)span;
 }
 
-/* The name of a queue, with its object. malloc'ed JSON. */
+/* Returns the name of a queue, with its object, as malloc'ed JSON. */
 static char *counter_name(const struct export_length *length)
 {
     char name[PROBITY_VALUE_TEXT_MAX + NAME_ROOM], json[2 * sizeof name];
@@ -458,7 +459,7 @@ static char *counter_name(const struct export_length *length)
     return strndup(json, (size_t)(end - json));
 }
 
-/* A counter has changes; the first is from 0. */
+/* Adds a change to a counter; the first is from 0. */
 static void put_length(struct probity_export *export, const struct export_length *length)
 {
     struct firefox *state = export->state;
@@ -489,7 +490,7 @@ static void put_length(struct probity_export *export, const struct export_length
     counter->last = length->length;
 }
 
-/* Hits after the renaming have the new name. */
+/* Discards a cached name: hits after the renaming have the new one. */
 static void forget_probe(struct firefox *state, const struct probity_event *event)
 {
     if (event->payload_bytes < 4 || state->hits.table.items == 0)

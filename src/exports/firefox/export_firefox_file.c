@@ -71,7 +71,7 @@ static void put_column(struct probity_export *export, const char *before, struct
     firefox_put(export, "]");
 }
 
-/* A column with the same value in each row. */
+/* Writes a column with the same value in each row. */
 static void put_same(struct probity_export *export, const char *before, const char *value,
                      uint64_t rows)
 {
@@ -146,7 +146,7 @@ static const struct firefox_thread *made_of(const struct probity_export *export,
     return export->threads[slot] != NULL ? export->threads[slot]->user : NULL;
 }
 
-/* The index in the file of a trace's first thread. */
+/* Returns the index, in the file, of a trace's first thread. */
 static uint32_t first_thread(const struct probity_export *export, uint32_t trace)
 {
     uint32_t index = 0;
@@ -161,7 +161,7 @@ static uint32_t first_thread(const struct probity_export *export, uint32_t trace
     return 0;
 }
 
-/* Unique for each trace: process ids may repeat. */
+/* Writes an id that is unique for each trace, since process ids may repeat. */
 static void put_pid(struct probity_export *export, uint32_t trace)
 {
     firefox_put(export, "\"");
@@ -341,7 +341,7 @@ static void put_identity(struct probity_export *export, const struct probity_exp
     firefox_put(export, ",\"pid\":");
     put_pid(export, thread->trace);
     firefox_put(export, ",\"tid\":");
-    if (thread->trace > 0) { /* thread ids may repeat, too */
+    if (thread->trace > 0) { /* thread ids may also repeat */
         firefox_put(export, "\"");
         firefox_put_number(export, thread->tid);
         firefox_put(export, ".");

@@ -13,14 +13,14 @@
 #include "print/text.h"
 
 struct folded {
-    struct export_tree tree; /* first: see export_tree.h */
+    struct export_tree tree; /* must be first: see export_tree.h */
     FILE *stream;
 };
 
 /* ---- Blocks ------------------------------------------------------------------------------------
  */
 
-/* A semicolon ends a level. */
+/* Writes a level; a semicolon in it would end the level, so it is replaced. */
 static int put_level(FILE *stream, const char *text)
 {
     size_t bytes = strlen(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_graphviz.c: a graph for dot: of functions and their calls, or of probes and their
+ * export_graphviz.c: a graph for dot, of functions and their calls, or of probes and their
  * successors. Holds a node for each call path, or for each pair of probes.
  */
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 enum { WIDTH_MAX = 5 };
 
 struct graphviz {
-    struct export_tree tree; /* first: see export_tree.h */
+    struct export_tree tree; /* must be first: see export_tree.h */
     struct probity_blocks *blocks;
     struct export_names nodes;
 };
@@ -29,7 +29,7 @@ static double width_of(uint64_t ns, uint64_t most_ns)
     return most_ns > 0 ? 0.5 + (WIDTH_MAX - 0.5) * (double)ns / (double)most_ns : 0.5;
 }
 
-/* Number of a node; *ret_is_new is set if it is new. */
+/* Returns the number of a node; *ret_is_new is set if it is new. */
 static int number_of(struct graphviz *state, const void *item, uint32_t *ret_number,
                      int *ret_is_new)
 {

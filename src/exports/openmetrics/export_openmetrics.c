@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_openmetrics.c: OpenMetrics text: functions as in `probity report`, blocks as in `probity
- * blocks`, and requests, locks and queues as in `probity model`. Memory as for these three,
- * independent of the length of the trace.
+ * blocks`, and requests, locks and queues as in `probity model`. Memory: that of these three
+ * answers, independent of the length of the trace.
  *
- * The collectors of node_exporter read the older text format of Prometheus, in which the lines of
- * units and of the end are comments: so only types of that format are used, and no time stamps.
+ * The collectors of node_exporter read the older text format of Prometheus, in which the lines with
+ * units and the last line are comments. So only the types of that format are used, and no time
+ * stamps.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,8 +34,8 @@ struct openmetrics {
     struct probity_model *model;
     FILE *stream;
     const char *family;          /* name of the metrics that are being written */
-    struct export_names written; /* sets of labels in it, by their hashes */
-    char *labels;                /* the latest set, as text; NULL: none yet */
+    struct export_names written; /* sets of labels written for it, by hash */
+    char *labels;                /* the latest set of labels, as text; NULL: none yet */
 };
 
 /* ---- Labels ------------------------------------------------------------------------------------
@@ -45,7 +46,7 @@ static struct label label_of(const char *name, const char *text)
     return (struct label){name, text, strlen(text)};
 }
 
-/* Text as by `probity log`, which has no line breaks, in quotes. */
+/* Writes text as `probity log` does (without line breaks), in quotes. */
 static int put_label(FILE *stream, const struct label *label)
 {
     size_t room = label->bytes * 4 + 4;
@@ -65,7 +66,7 @@ static int put_label(FILE *stream, const struct label *label)
     return 0;
 }
 
-/* Each set of labels may occur only once in a family: counts the occurrences of this one. */
+/* Counts the occurrences of a set of labels, since each may occur only once in a family. */
 static int number_of(struct openmetrics *state, const char *text, uint64_t *ret_number)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
@@ -100,7 +101,7 @@ static int make_labels(struct openmetrics *state, const struct label *labels, si
         error = number_of(state, text, &number);
     if (error == 0 && number > 1)
         fprintf(stream, ",same=\"%" PRIu64 "\"", number);
-    /* glibc's fclose() succeeds even if it finds no memory for the text. */
+    /* glibc's fclose() succeeds even if there is no memory for the text. */
     if (stream != NULL && (fclose(stream) != 0 || text == NULL) && error == 0)
         error = PROBITY_ERROR_MEMORY;
     free(state->labels);
@@ -255,7 +256,8 @@ static int put_functions(struct openmetrics *state, const struct probity_export 
 /* ---- Blocks ------------------------------------------------------------------------------------
  */
 
-/* Adds number or site name, and name. Returns the number of labels. */
+/* Adds the number of the probe or the name of the site, and the name. Returns the number of
+ * labels. */
 static size_t label_probe(struct label *labels, size_t count, const struct probity_probe *probe,
                           const char *name, const char *name_of_name)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_otlp.c: OpenTelemetry spans. A scope is a span and a child of the enclosing scope's span;
- * an outermost scope begins a trace. A request is a trace with the correlation id as the right half
- * of its id; in it are its stages, and the blocks and scopes of threads while they work on it.
+ * an outermost scope begins a trace. A request is a trace whose id has the correlation id as its
+ * right half; it contains the stages of the request, and the blocks and scopes of threads while
+ * they work on it.
  *
- * A hit is an event of the block that it ends; the first one of a thread, of the block that it
- * begins. Messages, checkpoints and parameters are spans without duration: as events of their span
- * they would have to be kept until its end, in memory that grows with their number.
+ * A hit is an event of the block that it ends; the first hit of a thread, of the block that it
+ * begins. Messages, checkpoints and parameters are spans without duration: events of a span must be
+ * kept until its end, in memory that grows with their number.
  *
  * A state of a thread (doc/sched.md) is a span, the child of the innermost scope that contains it.
  *
@@ -28,13 +29,13 @@ enum { TRACE_ID_BYTES = 16, SPAN_ID_BYTES = 8 };
 /* The OpenTelemetry trace of a span: that of a request or of an outermost scope. */
 struct otlp_trace {
     int is_request;
-    uint64_t id; /* correlation id, or number of the outermost span */
+    uint64_t id; /* correlation id, or the number of the outermost span */
 };
 
 /* An open scope. */
 struct otlp_open {
     struct otlp_open *around;
-    uint64_t span, parent; /* parent 0: none */
+    uint64_t span, parent; /* parent: 0: none */
     uint64_t start_ns;
     struct otlp_trace trace;
     const struct probity_format *format;
@@ -59,8 +60,8 @@ struct otlp {
     struct otlp_batch batch;
     uint64_t spans; /* number of ids assigned so far */
     struct export_spans hits;
-    const struct probity_event *event; /* the hit that is being put */
-    int has_block;                     /* it has ended one */
+    const struct probity_event *event; /* the hit that is being processed */
+    int has_block;                     /* the hit has ended a block */
 };
 
 /* ---- Identity ----------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ static const uint8_t *session_of(const struct probity_export *export, uint32_t t
     return probity_reader_facts(export->reader, trace)->info.session;
 }
 
-/* Ids of one recording are the same in each export, and differ between recordings. */
+/* The ids of a recording are the same in each export, and differ between recordings. */
 static ProtobufCBinaryData span_id(const struct probity_export *export, uint32_t trace,
                                    uint64_t number, uint8_t bytes[SPAN_ID_BYTES])
 {
@@ -88,7 +89,7 @@ static ProtobufCBinaryData span_id(const struct probity_export *export, uint32_t
     return (ProtobufCBinaryData){SPAN_ID_BYTES, bytes};
 }
 
-/* Ids shorter than those of W3C trace contexts belong in the right half. */
+/* Ids that are shorter than those of W3C trace contexts belong in the right half. */
 static ProtobufCBinaryData trace_id(const struct probity_export *export, uint32_t trace,
                                     struct otlp_trace of, uint8_t bytes[TRACE_ID_BYTES])
 {
@@ -106,7 +107,7 @@ static ProtobufCBinaryData trace_id(const struct probity_export *export, uint32_
  */
 
 struct otlp_span_facts {
-    uint64_t number, parent; /* parent 0: none */
+    uint64_t number, parent; /* parent: 0: none */
     struct otlp_trace trace;
     uint64_t start_ns, end_ns;
     const char *kind;
@@ -147,7 +148,7 @@ static struct otlp_thread *thread_of(struct probity_export *export,
     return thread->user;
 }
 
-/* The number of the request on which the thread works, and its trace; or 0. */
+/* Returns the number of the request that the thread works on, and its trace; or 0. */
 static uint64_t enter_request(struct otlp *otlp, const struct probity_export_thread *thread,
                               struct otlp_trace *trace)
 {
@@ -264,7 +265,7 @@ static const char *kind_of(const struct probity_event *event)
     }
 }
 
-/* The protocol cannot represent numbers from 2^63 on. */
+/* Adds an id. The protocol cannot represent numbers of 2^63 or more. */
 static void put_id(struct otlp_batch *batch, const char *key, uint64_t id)
 {
     char digits[24];
@@ -276,7 +277,7 @@ static void put_id(struct otlp_batch *batch, const char *key, uint64_t id)
                                                 digits, sizeof digits, "%" PRIu64, id)));
 }
 
-/* Returns the name of an event without duration; the rest of it becomes attributes. */
+/* Returns the name of an event without duration; its other data become attributes. */
 static char *put_moment(struct otlp_batch *batch, const struct probity_event *event)
 {
     struct probity_value_walk walk = probity_value_walk_of(event);
@@ -321,7 +322,7 @@ static void put_moment_span(struct probity_export *export, struct probity_export
 /* ---- Hits, blocks and requests -----------------------------------------------------------------
  */
 
-/* The attributes of a hit. */
+/* Adds the attributes of a hit. */
 static void put_hit(struct otlp_batch *batch, const struct probity_event *event)
 {
     if (event->has_correlation)
@@ -366,7 +367,7 @@ static void put_first(struct otlp_batch *batch, struct otlp_first *first)
     first->name = NULL;
 }
 
-/* A hit that neither begins nor ends a block has no duration. */
+/* Writes a hit that neither begins nor ends a block, so it has no duration. */
 static void flush_first(struct probity_export *export, struct probity_export_thread *thread)
 {
     struct otlp *otlp = export->state;
@@ -383,7 +384,8 @@ static void flush_first(struct probity_export *export, struct probity_export_thr
     put_span(export, thread, &facts);
 }
 
-/* A hit before missing records of its thread, or of all threads of its process, begins no block. */
+/* Writes a hit that begins no block, because records of its thread, or of all threads of its
+ * process, are missing after it. */
 static void flush_before(struct probity_export *export, struct probity_export_thread *thread,
                          const struct probity_event *event)
 {
@@ -396,7 +398,8 @@ static void flush_before(struct probity_export *export, struct probity_export_th
     }
 }
 
-/* A block is in the request on which its thread works, or in the innermost scope around it. */
+/* Adds the facts of a block. It is part of the request that its thread works on, or of the
+ * innermost scope around it. */
 static void put_block_facts(struct otlp *otlp, struct otlp_thread *own,
                             const struct export_span *span, struct otlp_span_facts *facts)
 {
@@ -443,7 +446,7 @@ static void put_hit_span(struct probity_export *export, const struct export_span
     put_span(export, span->thread, &facts);
 }
 
-/* The span of a request is written at its end. */
+/* Does nothing: the span of a request is written at its end. */
 static void ignore_begin(struct probity_export *export, const struct export_span *span)
 {
     (void)export;
@@ -476,7 +479,7 @@ static void otlp_event(struct probity_export *export, struct probity_export_thre
 /* ---- States ------------------------------------------------------------------------------------
  */
 
-/* The state has just ended, so a scope that is open contains it if it began before. */
+/* Writes a state. It has just ended, so an open scope contains it if the scope began earlier. */
 static void otlp_state(struct probity_export *export, struct probity_export_thread *thread,
                        const struct probity_export_state *state)
 {
@@ -540,7 +543,7 @@ static int otlp_end(struct probity_export *export)
     return 0;
 }
 
-/* Scopes left open by an error. */
+/* Releases scopes that are still open after an error. */
 static void otlp_release(struct probity_export *export)
 {
     struct otlp *otlp = export->state;

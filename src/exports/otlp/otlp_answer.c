@@ -33,7 +33,8 @@ static void get_protobuf(const char *bytes, size_t count, struct otlp_answer *an
     otlp__response__free_unpacked(response, NULL);
 }
 
-/* 64-bit integers are strings in this JSON, but not all servers comply. */
+/* Parses JSON. 64-bit integers are strings in the JSON of this protocol, but not all servers
+ * comply. */
 static void get_json(const char *bytes, size_t count, struct otlp_answer *answer)
 {
     json_t *response = json_loadb(bytes, count, 0, NULL);

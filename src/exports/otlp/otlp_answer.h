@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * otlp_answer.h: the response of an OpenTelemetry server to a request that it accepted.
+ * otlp_answer.h: the response of an OpenTelemetry server to a request that it has accepted.
  */
 #ifndef PROBITY_EXPORTS_OTLP_OTLP_ANSWER_H
 #define PROBITY_EXPORTS_OTLP_OTLP_ANSWER_H
@@ -13,7 +13,7 @@ struct otlp_answer {
     char why[160];    /* safe for a terminal; may be "" */
 };
 
-/* An invalid or empty response means success, because the status did. */
+/* Parses a response. If it is invalid or empty, this is a success, because the status was. */
 void otlp_answer_get(const char *bytes, size_t count, int is_json, struct otlp_answer *ret_answer);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * otlp_batch.c: packs spans one by one, with protobuf-c or as JSON, into a buffer, followed by the
  * enclosing messages of their process. Unless the spans of several traces alternate, a request
- * holds hundreds of spans.
+ * contains hundreds of spans.
  */
 #include "exports/otlp/otlp_batch.h"
 
@@ -24,7 +24,8 @@ enum { SPANS_MAX = 512, BATCH_BYTES = 512 << 10, RESOURCE_BYTES = 52 << 10,
 
 static const char no_text[] = "";
 
-/* Protobuf-c does not declare texts const, but does not write to them. */
+/* Removes the const, because protobuf-c does not declare texts const, although it does not write to
+ * them. */
 static char *as_text(const char *text)
 {
     return (char *)(uintptr_t)text;
@@ -55,7 +56,7 @@ char *otlp_value_text(struct otlp_batch *batch, const struct probity_value_view 
     return keep(batch, probity_value_put(batch->text_at, text_end(batch), view, style));
 }
 
-/* Returns where to store the value; after the last attribute, a dummy that is never read. */
+/* Returns the place for the value; after the last attribute, a dummy that is never read. */
 static Otlp__AnyValue *add(struct otlp_batch *batch, const char *key,
                            Otlp__AnyValue__ValueCase value_case)
 {
@@ -109,7 +110,8 @@ static void put_real(struct otlp_batch *batch, const char *key, double real)
     add(batch, key, OTLP__ANY_VALUE__VALUE_DOUBLE_VALUE)->double_value = real;
 }
 
-/* JSON has no infinities, and the protocol cannot represent numbers from 2^63 on. */
+/* Adds a value. JSON has no infinities, and the protocol cannot represent numbers of 2^63 or
+ * more. */
 static void put_value(struct otlp_batch *batch, const char *key,
                       const struct probity_value_view *view)
 {
@@ -154,7 +156,7 @@ static char *put_hex(char *at, const char *name, ProtobufCBinaryData bytes)
     return export_put(at, "\",");
 }
 
-/* 64-bit integers are strings in the JSON mapping of protobuf. */
+/* Writes an integer as a string, as in the JSON mapping of protobuf. */
 static char *put_integer(char *at, int64_t number)
 {
     *at++ = '"';
@@ -276,7 +278,7 @@ static void flush_json(struct probity_export *export, struct otlp_batch *batch)
     out->at = export_put(out->at, "]}]}]}\n");
 }
 
-/* The lengths of the enclosing messages precede the spans. */
+/* Writes the request. The lengths of the enclosing messages precede the spans. */
 static void flush_protobuf(struct probity_export *export, struct otlp_batch *batch)
 {
     Otlp__Resource resource = OTLP__RESOURCE__INIT;
@@ -285,7 +287,7 @@ static void flush_protobuf(struct probity_export *export, struct otlp_batch *bat
 
     resource.n_attributes = batch->span.n_attributes;
     resource.attributes = batch->list;
-    /* Paths are limited to a page and host names to less; each byte may become four. */
+    /* Paths are limited to a page, and host names are shorter; each byte may become four. */
     if (otlp__resource__get_packed_size(&resource) > sizeof head - sizeof packed)
         resource.n_attributes = 0;
     char *content = protobuf_open(head, 1);
@@ -331,13 +333,13 @@ void otlp_span_begin(struct probity_export *export, struct otlp_batch *batch, ui
     batch->trace = trace;
     batch->span = (Otlp__Span)OTLP__SPAN__INIT;
     batch->span.name = as_text(no_text);
-    batch->span.kind = 1; /* internal */
+    batch->span.kind = 1; /* SPAN_KIND_INTERNAL */
     batch->span.attributes = batch->list;
     batch->of_events = 0;
     batch->text_at = batch->text;
 }
 
-/* Escaping may make a text up to six times as long. */
+/* Makes room for more bytes. Escaping may make a text up to six times as long. */
 static int make_room(struct otlp_batch *batch, size_t bytes)
 {
     char *larger = probity_array_fit(batch->bytes, 1, batch->used + bytes, &batch->room);

@@ -14,7 +14,7 @@
 #include "exports/otlp/otlp.pb-c.h"
 
 enum {
-    OTLP_ATTRIBUTES_MAX = 640, /* more than the values of any event plus ours */
+    OTLP_ATTRIBUTES_MAX = 640, /* more than the values of an event and the attributes added to it */
     OTLP_EVENTS_MAX = 2,
     OTLP_TEXT_BYTES = 128 << 10
 };
@@ -23,19 +23,19 @@ struct otlp_batch {
     int is_json;
     uint32_t trace; /* the trace to whose process the spans belong */
     size_t spans;
-    char *bytes;    /* of the spans, packed */
+    char *bytes;    /* the packed spans */
     size_t used, room;
     /* The span being built. */
     Otlp__Span span;
     Otlp__KeyValue attributes[OTLP_ATTRIBUTES_MAX];
     Otlp__KeyValue *list[OTLP_ATTRIBUTES_MAX];
-    Otlp__AnyValue values[OTLP_ATTRIBUTES_MAX + 1]; /* the last is a dummy */
+    Otlp__AnyValue values[OTLP_ATTRIBUTES_MAX + 1]; /* the last one is a dummy */
     Otlp__Event events[OTLP_EVENTS_MAX], *event_list[OTLP_EVENTS_MAX];
-    size_t of_events; /* attributes of its events, which precede its own */
+    size_t of_events; /* number of attributes of its events, which precede those of the span */
     char text[OTLP_TEXT_BYTES], *text_at;
 };
 
-/* Begins a span of a trace; buffered spans of another trace are written first. */
+/* Begins a span of a trace. First writes buffered spans of another trace. */
 void otlp_span_begin(struct probity_export *export, struct otlp_batch *batch, uint32_t trace);
 
 /* Copies texts for the span; text that does not fit is truncated. */
@@ -49,8 +49,8 @@ void otlp_put_number(struct otlp_batch *batch, const char *key, int64_t number);
 void otlp_put_bool(struct otlp_batch *batch, const char *key, int value);
 void otlp_put_values(struct otlp_batch *batch, struct probity_value_walk walk, const char *key);
 
-/* Makes an event of the attributes added since the beginning of the span or the last event. At most
- * OTLP_EVENTS_MAX, before the attributes of the span. */
+/* Creates an event from the attributes added since the beginning of the span or the last event. At
+ * most OTLP_EVENTS_MAX, before the attributes of the span. */
 void otlp_put_event(struct otlp_batch *batch, char *name, uint64_t wall_ns);
 
 /* Packs the span. */

@@ -30,7 +30,7 @@ struct perfetto_event {
     int is_without_cpu; /* write no CPU time, even if that of the thread is known */
 };
 
-/* An argument of an event of the recorder. */
+/* A numeric argument of an event about the recording, such as a stall. */
 struct perfetto_number {
     const char *name; /* NULL: none */
     uint64_t number;
@@ -83,7 +83,7 @@ static inline struct perfetto_thread *thread_of(struct probity_export *export,
     return __builtin_expect(thread->user != NULL, 1) ? thread->user : add_thread(export, thread);
 }
 
-/* Makes room for the names of one event; a full state is started again. */
+/* Makes room for the names of one event; if the state is full, begins a new one. */
 static inline void make_room(struct probity_export *export, uint64_t wall_ns)
 {
     struct perfetto *perfetto = export->state;
@@ -143,7 +143,7 @@ static inline void end_event(struct probity_export *export, const struct perfett
     export->out.at = protobuf_close(open->packet, protobuf_close(open->event, open->at));
 }
 
-/* Declares the counter's track once there is a value for it. */
+/* Declares the track of the counter when it has its first value. */
 static inline void learn_cpu(struct probity_export *export, struct perfetto_thread *own,
                              const struct probity_event *event)
 {
@@ -191,7 +191,7 @@ static char *put_fact(char *at, uint32_t name, const char *text)
     return protobuf_close(content, perfetto_put_text(at, 6, text, strlen(text)));
 }
 
-/* Writes the names of an event's values, or only `name` unless it is NULL. */
+/* Interns the names of an event's values; if `name` is not NULL, interns only that. */
 static void put_names(struct probity_export *export, const struct probity_value_walk *from,
                        const char *name)
 {
@@ -202,7 +202,7 @@ static void put_names(struct probity_export *export, const struct probity_value_
         annotation_of(export, name != NULL ? name : view.text);
 }
 
-/* After put_names(). */
+/* Call after put_names(). */
 static char *put_annotations(struct probity_export *export, char *at,
                              const struct probity_value_walk *from, const char *name)
 {
@@ -232,7 +232,7 @@ static void opened(struct probity_export *export, struct probity_export_thread *
     if (scope->function != NULL && scope->function->line != 0)
         item.location = item.name;
     own->depth++;
-    /* A checkpoint has separate values, and an event of a single word has none. */
+    /* A checkpoint has separate values; an event of a single word has none. */
     struct probity_value_walk walk = {.format = NULL};
     if (event->kind == PROBITY_EVENT_ENTER)
         walk = probity_value_walk_of(event);
@@ -354,7 +354,7 @@ static inline void put_hit(struct probity_export *export, struct perfetto_thread
     end_event(export, &open);
 }
 
-/* An event within a scope, under a separate name. */
+/* Writes an event within a scope, with a separate name. */
 static void put_message(struct probity_export *export, struct perfetto_thread *own,
                         const struct probity_event *event)
 {
@@ -389,7 +389,7 @@ static void put_message(struct probity_export *export, struct perfetto_thread *o
     end_event(export, &open);
 }
 
-/* An event of the recorder: a name, and up to two numbers. */
+/* Writes an event about the recording: a name, and up to two numbers. */
 static void put_notice(struct probity_export *export, struct perfetto_thread *own,
                        const struct probity_event *event, const char *name,
                        const struct perfetto_number numbers[2])
@@ -435,7 +435,7 @@ static void put_own(struct probity_export *export, struct perfetto_thread *own,
     }
 }
 
-/* If the earlier name has been written, starts a new state. */
+/* Renames a probe. If the earlier name has been written, starts a new state. */
 static void rename_probe(struct probity_export *export, const struct probity_event *event)
 {
     struct perfetto *perfetto = export->state;
@@ -494,7 +494,7 @@ static void put_state(struct probity_export *export, struct probity_export_threa
         perfetto_put_state(export, own, state);
 }
 
-/* A trace without events still lists its processes. */
+/* Begins the trace. A trace without events still lists its processes. */
 static int begin(struct probity_export *export)
 {
     struct perfetto *perfetto = export->state;

@@ -49,7 +49,7 @@ enum { CLOCK_ID_REALTIME = 1, CLOCK_ID_OWN = 64 };
 
 enum { FLAG_NEEDED = 2 };
 
-/* Fields of InternedData; each entry has its number in field 1. */
+/* Fields of InternedData. Field 1 of each entry is its number. */
 enum {
     INTERNED_CATEGORY = 1,
     INTERNED_NAME = 2,
@@ -59,31 +59,31 @@ enum {
 
 enum { PAUSES_MAX = 8, NAMES_MAX = 1 << 16 };
 
-/* Numbers of tracks after those of all threads, each of which has two. */
+/* Tracks beyond those of threads, which have two each, are numbered from here. */
 enum { TRACKS_MORE = 1 << 27 };
 
 /* State of a thread. Pauses are slices inside their scope, which may end before them. */
 struct perfetto_thread {
-    uint64_t track; /* 0: not declared yet; the counter's is one more */
+    uint64_t track; /* 0: not declared yet; the counter's track is the next one */
     uint64_t state; /* state of the sequence when cpu_ns was written */
     uint64_t cpu_ns;
-    uint64_t blocks, states; /* tracks of them; 0: not declared yet */
+    uint64_t blocks, states; /* tracks of blocks and states; 0: not declared yet */
     int is_cpu_known;
     uint32_t depth; /* open scopes that began in the range */
-    uint32_t pauses[PAUSES_MAX], pause_count; /* their depths */
+    uint32_t pauses[PAUSES_MAX], pause_count; /* pauses: depths of their scopes */
 };
 
 struct perfetto {
     struct export_names names;
-    uint64_t state;    /* number of times that it was started */
+    uint64_t state;    /* number of states begun so far */
     uint64_t clock_ns; /* time of the sequence's clock */
     struct export_spans spans;
-    uint64_t more_tracks; /* number of them, after TRACKS_MORE */
+    uint64_t more_tracks; /* number of tracks after TRACKS_MORE */
     uint64_t *lanes, *queues; /* tracks by number */
     uint32_t lane_count, queue_count;
 };
 
-/* Returns the position for the packet's fields. */
+/* Begins a packet. Returns the position for its fields. */
 static inline char *perfetto_open_packet(char *at, unsigned flags, char **ret_at)
 {
     char *content = protobuf_open(at, FIELD_PACKET);
@@ -93,7 +93,7 @@ static inline char *perfetto_open_packet(char *at, unsigned flags, char **ret_at
     return content;
 }
 
-/* Writes the beginning of an event's packet. */
+/* Begins the packet of an event. */
 static inline char *perfetto_open_event(struct perfetto *perfetto, uint64_t wall_ns, char *at,
                                         char **ret_at)
 {
@@ -115,13 +115,14 @@ char *perfetto_put_text(char *at, uint32_t field, const char *text, size_t bytes
 /* Starts a new state: clocks and defaults; all names are discarded. */
 void perfetto_begin_state(struct probity_export *export, uint64_t wall_ns);
 
-/* Declare tracks. Processes are tracks 1, 2 ..., followed by threads and their counters. */
+/* Declare tracks. Processes have tracks 1, 2 ..., followed by those of threads and their
+ * counters. */
 void perfetto_put_process(struct probity_export *export, size_t trace);
 void perfetto_put_thread(struct probity_export *export,
                           const struct probity_export_thread *thread);
 void perfetto_put_counter(struct probity_export *export, const struct perfetto_thread *own);
 
-/* Declares a track below another one. is_counter: its values are numbers of items. */
+/* Declares a track below another track. is_counter: its values are numbers of items. */
 void perfetto_put_track(struct probity_export *export, uint64_t track, uint64_t parent,
                         const char *name, size_t bytes, int is_counter);
 

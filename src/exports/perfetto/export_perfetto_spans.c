@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_perfetto_spans.c: blocks, requests with their stages, locks and queues in Perfetto's
- * format. Slices of a track must nest, and a block may begin outside of a scope and end in it: the
- * blocks of a thread have a separate track below that of the thread. Spans that belong to no thread
- * are in tracks of the process, one for each lane (export_lanes.h).
+ * format. Slices of a track must nest, but a block may begin outside a scope and end inside it, so
+ * the blocks of a thread have a separate track below that of the thread. Spans that belong to no
+ * thread are in tracks of the process, one for each lane (export_lanes.h).
  *
  * The name of a block is known only when it ends: then both of its events are written, the first
  * with an absolute time.
@@ -63,7 +63,7 @@ static uint64_t track_of_states(struct probity_export *export, struct perfetto_t
     return own->states;
 }
 
-/* The place of a track by number; NULL if out of memory. */
+/* Returns the place of a track by number; NULL if out of memory. */
 static uint64_t *place_of(struct probity_export *export, uint64_t **tracks, uint32_t *count,
                           uint32_t number)
 {
@@ -113,7 +113,7 @@ static uint64_t track_of_queue(struct probity_export *export, const struct expor
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* An event whose next field is put at `at`. */
+/* An event; its next field is written at `at`. */
 struct open_event {
     char *packet, *event, *at;
 };
@@ -145,7 +145,7 @@ static void close_event(struct probity_export *export, const struct open_event *
     export->out.at = protobuf_close(open->packet, protobuf_close(open->event, at));
 }
 
-/* The beginning of a span, as soon as all names are known. */
+/* Writes the beginning of a span, when all its names are known. */
 static void put_begin(struct probity_export *export, const struct export_span *span, uint64_t track)
 {
     uint32_t name = perfetto_span_of(export, span);

@@ -34,7 +34,7 @@ static char *put_clock(char *at, uint64_t clock, uint64_t ns)
     return protobuf_close(content, at);
 }
 
-/* The same clock difference is used for the whole trace, so that durations stay exact. */
+/* Uses the same clock difference for the whole trace, so that durations stay exact. */
 void perfetto_begin_state(struct probity_export *export, uint64_t wall_ns)
 {
     struct perfetto *perfetto = export->state;
@@ -69,7 +69,7 @@ static char *put_process(char *at, const struct probity_info *info)
     at = protobuf_put_number(content, 1, info->pid);
     for (size_t from = 0; from < command->length;) {
         size_t bytes = strnlen(command->bytes + from, command->length - from);
-        /* A command line can be longer than any buffer. */
+        /* a command line may be longer than any buffer */
         if (from + bytes < LOG_LINE_BYTES_MAX / 8)
             at = perfetto_put_text(at, 2, command->bytes + from, bytes);
         from += bytes + 1;
@@ -106,7 +106,7 @@ void perfetto_put_thread(struct probity_export *export, const struct probity_exp
     export->out.at = protobuf_close(packet, at);
 }
 
-/* A counter of type thread time, in ns; written as differences. */
+/* Declares a counter of the type thread time, in ns, whose values are written as differences. */
 void perfetto_put_counter(struct probity_export *export, const struct perfetto_thread *own)
 {
     char *at, *packet = perfetto_open_packet(export->out.at, FLAG_NEEDED, &at);
@@ -153,7 +153,7 @@ static void put_name(struct probity_export *export, uint32_t field, uint32_t num
     export->out.at = protobuf_close(packet, at);
 }
 
-/* The number of a key; *ret_is_new is 1 if it is new. 0 if out of memory. */
+/* Returns the number of a key, or 0 if out of memory; *ret_is_new is 1 if it is new. */
 static inline uint32_t number_of(struct probity_export *export, uint64_t key, int *ret_is_new)
 {
     struct perfetto *perfetto = export->state;
@@ -181,7 +181,7 @@ uint32_t perfetto_name_of(struct probity_export *export, uint32_t field, const c
     return number;
 }
 
-/* Its source location has the same number. */
+/* Writes a function. Its source location has the same number. */
 static void put_function(struct probity_export *export, uint32_t number,
                           const struct probity_function *function, uint32_t site)
 {

@@ -20,7 +20,7 @@
 
 enum { TYPES = 4, LABELS_MAX = 3, KEY_BETWEEN = 1 /* neither address nor function key */ };
 
-/* Of a pair of probes; neither address nor function key either. */
+/* Key of a pair of probes; neither address nor function key either. */
 #define KEY_OF_PAIR (UINT64_C(1) << 62)
 
 /* Beginning of the string table. It is followed by two strings for each function, and by thread
@@ -32,15 +32,15 @@ enum { TEXT_CALLS = 1, TEXT_COUNT, TEXT_WALL, TEXT_NS, TEXT_CPU, TEXT_OFF, TEXT_
        TEXT_PID, TEXTS };
 
 struct pprof {
-    struct export_tree tree; /* first: see export_tree.h */
+    struct export_tree tree; /* must be first: see export_tree.h */
     struct export_names functions;
     FILE *stream;
     int64_t strings;
-    const struct probity_thread_label *thread; /* of the samples; string `name` is its name */
+    const struct probity_thread_label *thread; /* of the samples; `name`: index of its name */
     int64_t name;
     uint64_t *path;      /* locations, outermost first */
     size_t room;
-    uint64_t locations[PROBITY_TREE_LEVELS_SHOWN + 1]; /* of one sample, innermost first */
+    uint64_t locations[PROBITY_TREE_LEVELS_SHOWN + 1]; /* path of a sample, innermost first */
     char text[PROBITY_VALUE_TEXT_MAX];
 };
 
@@ -84,7 +84,7 @@ static int put_function(struct pprof *pprof, const struct probity_function *func
     Pprof__Profile part = PPROF__PROFILE__INIT;
 
     made.id = location.id = line.function_id = id;
-    /* If the system name were the same, it would be demangled, and templates would lose their
+    /* If the system name were the same, readers would demangle it, and templates would lose their
      * arguments. */
     made.name = put_string(pprof, name, bytes);
     if (made.name < 0)
@@ -102,7 +102,7 @@ static int put_function(struct pprof *pprof, const struct probity_function *func
     return put(pprof, &part);
 }
 
-/* The number of a function, which is also that of its location. */
+/* Returns the number of a function, which is also that of its location. */
 static int location_of(struct pprof *pprof, const struct probity_function_key *key,
                        uint64_t *ret_location)
 {
@@ -120,7 +120,7 @@ static int location_of(struct pprof *pprof, const struct probity_function_key *k
     return put_function(pprof, key->function, name, bytes, *ret_location);
 }
 
-/* A placeholder for the levels left out of a path. */
+/* Returns a placeholder for the levels left out of a path. */
 static int location_between(struct pprof *pprof, uint64_t *ret_location)
 {
     static const char name[] = PROBITY_TREE_LEVELS_BETWEEN;
@@ -307,7 +307,7 @@ static int put_types(struct pprof *pprof, const struct probity_export *export)
         types[i].unit = names[i] == TEXT_CALLS ? TEXT_COUNT : TEXT_NS;
         list[i] = &types[i];
     }
-    /* Protobuf-c only reads them. */
+    /* Protobuf-c only reads these texts. */
     for (size_t i = 0; i < TEXTS; i++)
         texts[i] = (char *)(uintptr_t)first_strings[i];
     part.n_sample_type = TYPES;
@@ -332,7 +332,7 @@ static int pprof_begin(struct probity_export *export)
     return error == 0 ? export_tree_begin(export) : error;
 }
 
-/* A comment, because a sample cannot show that levels were left out. */
+/* Adds a comment, because a sample cannot show that levels were left out. */
 static int put_shortened(struct pprof *pprof, uint64_t shortened)
 {
     char text[160];

@@ -2,7 +2,7 @@
  *
  * export_speedscope.c: an evented profile for each thread. A profile is contiguous in the file, but
  * the events of threads are interleaved: each thread has a chain in a temporary file
- * (log/log_write.h), and so have the frames; at the end the chains are written one after the other.
+ * (log/log_write.h), and so have the frames. At the end the chains are written one after another.
  * Fields known only at the end follow the events of a profile.
  *
  * A deferred scope begins after lines of its callees have been written, and the lines of a profile
@@ -30,13 +30,13 @@ struct speedscope {
     struct log_queue frames;
     int is_of_calls; /* there are calls, and blocks were not requested */
     struct export_spans spans;
-    struct export_names blocks; /* numbers of their frames */
+    struct export_names blocks; /* keys are those of spans, numbers those of their frames */
     struct log_queue block_frames;
 };
 
-/* The place of a call is the offset of its first line in the output of its thread. */
+/* For a call, `place` is the offset of its first line in the output of its thread. */
 struct speedscope_thread {
-    struct export_recent recent; /* first */
+    struct export_recent recent; /* must be first */
     struct log_queue queue;
     uint64_t first, last; /* never decrease */
     uint64_t first_place; /* place of the first line, which has no comma before it */
@@ -253,7 +253,8 @@ static const struct export_name *frame_of(struct probity_export *export,
     return frame;
 }
 
-/* CPU times are added up, because a block without one may be in between. */
+/* Writes a block. CPU times are summed, because there may be a block without CPU time in
+ * between. */
 static void put_block(struct probity_export *export, const struct export_span *span)
 {
     struct speedscope_thread *made = thread_of(export, span->thread);
@@ -345,7 +346,7 @@ static void end_thread(struct probity_export *export, const struct probity_expor
     log_writer_unchain(&export->out, queue);
 }
 
-/* Speedscope does not open a file without a profile. */
+/* Writes an empty profile, since Speedscope does not open a file without a profile. */
 static void put_empty(struct probity_export *export, struct log_queue *frames)
 {
     put(export, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":[],"
@@ -353,7 +354,7 @@ static void put_empty(struct probity_export *export, struct log_queue *frames)
     log_writer_pour(&export->out, frames);
 }
 
-/* The title that the page shows; by default it is the name of the file. */
+/* Writes the title that the page shows; by default it is the name of the file. */
 static void put_lacks(struct probity_export *export)
 {
     char text[PROBITY_EXPORT_LACKS_BYTES];

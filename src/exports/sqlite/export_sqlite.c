@@ -63,16 +63,16 @@ struct sqlite {
     sqlite3_int64 calls;
 };
 
-/* The place of a call is its row number. */
+/* For a call, `place` is its row number. */
 struct sqlite_thread {
-    struct export_recent recent; /* first */
+    struct export_recent recent; /* must be first */
     int is_cpu_known;
 };
 
 /* ---- Statements --------------------------------------------------------------------------------
  */
 
-/* Converts an SQLite error to one of ours, with errno. */
+/* Converts an SQLite error to a Probity error, with errno. */
 static int error_of(const struct sqlite *state, int code)
 {
     if (code == SQLITE_NOMEM || state->database == NULL)
@@ -96,8 +96,8 @@ static void bind_known(sqlite3_stmt *statement, int place, uint64_t number, int 
         sqlite3_bind_null(statement, place);
 }
 
-/* Reports an error if there is no memory for the copy; otherwise the value would silently be
- * missing. */
+/* Binds a copy. If there is no memory for it, reports an error; otherwise the value would silently
+ * be missing. */
 static void bind_copy(struct probity_export *export, sqlite3_stmt *statement, int place,
                       const char *text, const char *end)
 {
@@ -160,7 +160,8 @@ static void bind_value(struct probity_export *export, sqlite3_stmt *statement, i
         bind_copy(export, statement, place, text, end);
 }
 
-/* Values of a call or an event; the other number is 0. first: position of the first value. */
+/* Writes values of a call or of an event; the other number is 0. first: position of the first
+ * value. */
 static void put_values(struct probity_export *export, const struct probity_event *event,
                        sqlite3_int64 call, sqlite3_int64 of_event, int first)
 {
@@ -295,7 +296,7 @@ static void sqlite_closed(struct probity_export *export, struct probity_export_t
 /* ---- Hits and events ---------------------------------------------------------------------------
  */
 
-/* Row of a probe; sites of the same name are one probe. */
+/* Returns the row of a probe; sites of the same name are one probe. */
 static sqlite3_int64 find_probe(struct probity_export *export, const struct probity_event *event)
 {
     struct sqlite *state = export->state;
@@ -318,7 +319,7 @@ static sqlite3_int64 find_probe(struct probity_export *export, const struct prob
     return probe;
 }
 
-/* The declaration of a site without a name may still follow. */
+/* Writes a hit. A site without a name may be declared later, so its row is not cached. */
 static void put_hit(struct probity_export *export, const struct probity_export_thread *thread,
                     const struct probity_event *event)
 {
@@ -359,7 +360,7 @@ static void name_probe(struct probity_export *export, const struct probity_event
     run(export, NAME_PROBE);
 }
 
-/* The text is the concatenated values, or `words`. */
+/* Writes an event. The text is the concatenated values, or `words`. */
 static void put_event(struct probity_export *export, const struct probity_export_thread *thread,
                       const struct probity_event *event, const char *kind, const char *words)
 {
@@ -518,7 +519,7 @@ static void bind_info(struct probity_export *export, sqlite3_stmt *statement, in
     bind_text(export, statement, place, (const char *)text->bytes, text->length);
 }
 
-/* Written at the end, when more may be known about a trace. */
+/* Writes the facts of a trace; at the end, because they may change until then. */
 static void put_trace(struct probity_export *export, size_t trace)
 {
     static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};

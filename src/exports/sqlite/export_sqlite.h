@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_sqlite.h: parts of the SQLite exporter.
+ * export_sqlite.h: internal interface of the SQLite exporter.
  */
 #ifndef PROBITY_EXPORTS_SQLITE_EXPORT_SQLITE_H
 #define PROBITY_EXPORTS_SQLITE_EXPORT_SQLITE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/dirent.h: listing a directory.
+ * posix/dirent.h: lists a directory.
  */
 #ifndef PROBITY_POSIX_DIRENT_H
 #define PROBITY_POSIX_DIRENT_H
@@ -18,15 +18,15 @@ struct dirent64 {
 #define dirent dirent64
 enum { DT_UNKNOWN = 0, DT_DIR = 4, DT_REG = 8 };
 
-/* Fails: spools are then not added up (src/spool/usage.c). */
+/* Fails, so the sizes of spools are not added up (src/spool/usage.c). */
 ssize_t getdents64(int directory, void *entries, size_t room) __asm__("probity_posix_getdents64");
 
 typedef struct probity_posix_directory DIR;
 DIR *opendir(const char *path) __asm__("probity_posix_opendir");
-/* Takes over the descriptor, unless it fails. */
+/* Takes ownership of the descriptor, unless it fails. */
 DIR *fdopendir(int descriptor) __asm__("probity_posix_fdopendir");
 int dirfd(DIR *directory) __asm__("probity_posix_dirfd");
-/* Valid until the next call. */
+/* The result is valid until the next call. */
 struct dirent *readdir(DIR *directory) __asm__("probity_posix_readdir");
 int closedir(DIR *directory) __asm__("probity_posix_closedir");
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/dlfcn.h: loading libraries: here everything is in one library, and nothing is loaded.
+ * posix/dlfcn.h: loads libraries. Here, everything is in one library, and nothing is loaded.
  */
 #ifndef PROBITY_POSIX_DLFCN_H
 #define PROBITY_POSIX_DLFCN_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/errno.h: glibc's name of the program, without its directory and without .exe.
+ * posix/errno.h: glibc's variable with the name of the program, without its directory and without
+ * .exe.
  */
 #ifndef PROBITY_POSIX_ERRNO_H
 #define PROBITY_POSIX_ERRNO_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * posix/fcntl.h: files by descriptor, for the Windows build (doc/porting.md). A descriptor is the
- * number of a Windows handle, so that no table is kept; 0 to 2 are the standard streams.
+ * number of a Windows handle, so there is no table; 0 to 2 are the standard streams.
  */
 #ifndef PROBITY_POSIX_FCNTL_H
 #define PROBITY_POSIX_FCNTL_H
@@ -18,12 +18,12 @@ enum {
     O_EXCL = 0x400,
     O_TRUNC = 0x200,
     O_APPEND = 0x8,
-    /* Without meaning here: */
+    /* Ignored: */
     O_CLOEXEC = 0,
     O_NOFOLLOW = 0,
     O_NONBLOCK = 0,
     O_NOCTTY = 0,
-    /* Of directories. */
+    /* For directories: */
     O_DIRECTORY = 0x10000,
     O_PATH = 0x20000,
     /* Not available: opening fails with EOPNOTSUPP. */
@@ -51,10 +51,10 @@ struct flock {
 
 int open(const char *path, int flags, ...) __asm__("probity_posix_open");
 int openat(int directory, const char *path, int flags, ...) __asm__("probity_posix_openat");
-/* Locks only. They lie beyond the end of the file, since Windows forbids access to locked bytes.
- * F_OFD_GETLK tries the lock and releases it again. */
+/* Supports only locks. They are beyond the end of the file, since Windows forbids access to locked
+ * bytes. F_OFD_GETLK tries to lock, then unlocks. */
 int fcntl(int descriptor, int command, ...) __asm__("probity_posix_fcntl");
-/* Sets the size, and has the file system allocate the space. */
+/* Sets the size, and makes the file system allocate the space. */
 int fallocate(int descriptor, int mode, off_t offset, off_t bytes)
     __asm__("probity_posix_fallocate");
 int posix_fallocate(int descriptor, off_t offset, off_t bytes)

@@ -5,7 +5,7 @@
 #ifndef PROBITY_POSIX_FNMATCH_H
 #define PROBITY_POSIX_FNMATCH_H
 
-/* 0 if it matches. flags: 0. */
+/* Returns 0 if it matches. flags: 0. */
 int fnmatch(const char *pattern, const char *text, int flags) __asm__("probity_posix_fnmatch");
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/pthread.h: threads and their ends, without winpthreads.
+ * posix/pthread.h: threads and functions called at their ends, without winpthreads.
  */
 #ifndef PROBITY_POSIX_PTHREAD_H
 #define PROBITY_POSIX_PTHREAD_H
@@ -29,7 +29,7 @@ int pthread_key_delete(pthread_key_t key) __asm__("probity_posix_key_delete");
 int pthread_setspecific(pthread_key_t key, const void *value)
     __asm__("probity_posix_setspecific");
 
-/* Each is one word of the system; zeroes mean an unlocked mutex without waiters. */
+/* Each is one word of the system; zeros mean an unlocked mutex without waiters. */
 typedef struct {
     void *word;
 } pthread_mutex_t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/sched.h: the processors on which this process may run, of its first group of 64.
+ * posix/sched.h: the processors, in the first group of 64, on which this process may run.
  */
 #ifndef PROBITY_POSIX_SCHED_H
 #define PROBITY_POSIX_SCHED_H

@@ -9,10 +9,10 @@
 #include_next <signal.h>
 #include <stdint.h>
 
-#undef pthread_sigmask /* winpthreads has a macro */
+#undef pthread_sigmask /* winpthreads defines a macro */
 
 typedef uint64_t sigset_t;
-/* Numbers of Linux. */
+/* The same numbers as on Linux. */
 #define SIGHUP 1
 #define SIGQUIT 3
 #define SIGTRAP 5
@@ -96,7 +96,7 @@ static inline int sigtimedwait(const sigset_t *set, siginfo_t *ret_info,
     return -1;
 }
 
-/* Only checks whether the process exists: number is 0. */
+/* Only checks whether the process exists: number must be 0. */
 int kill(int pid, int number) __asm__("probity_posix_kill");
 
 static inline int pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_before)

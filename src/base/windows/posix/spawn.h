@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Which of the three standard descriptors are /dev/null: bit N for N. */
+/* The standard descriptors that are /dev/null: bit N for descriptor N. */
 typedef unsigned posix_spawn_file_actions_t;
 
 static inline int posix_spawn_file_actions_init(posix_spawn_file_actions_t *ret_actions)
@@ -17,7 +17,7 @@ static inline int posix_spawn_file_actions_init(posix_spawn_file_actions_t *ret_
     return 0;
 }
 
-/* Only /dev/null. */
+/* Supports only /dev/null. */
 static inline int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *actions,
                                                    int descriptor, const char *path, int flags,
                                                    mode_t mode)
@@ -35,10 +35,9 @@ static inline int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *a
     return 0;
 }
 
-/* The program is searched for as the system does it: ".exe" may be omitted, and the system's
- * directories are searched before those of PATH. It inherits the three standard descriptors and
- * this process's environment (environment is ignored). Its process id is not reused before this
- * process ends. */
+/* The system searches for the program: ".exe" may be omitted, and the system's directories are
+ * searched before those in PATH. It inherits the three standard descriptors and this process's
+ * environment (environment is ignored). Its process id is not reused before this process ends. */
 int posix_spawnp(pid_t *ret_pid, const char *program, const posix_spawn_file_actions_t *actions,
                  const void *attributes, char *const arguments[], char *const environment[])
     __asm__("probity_posix_spawnp");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/stdio.h: streams on the descriptors of fcntl.h, instead of msvcrt's, which change line
- * ends, have a table under a lock, and cannot write to memory. A stream belongs to one thread.
+ * posix/stdio.h: streams on the descriptors of fcntl.h. They replace msvcrt's streams, which change
+ * line ends, use a table with a lock, and cannot write to memory. A stream belongs to one thread.
  */
 #ifndef PROBITY_POSIX_STDIO_H
 #define PROBITY_POSIX_STDIO_H
@@ -19,7 +19,7 @@ typedef struct _iobuf FILE;
 #define BUFSIZ 4096
 #define _IOFBF 0
 
-/* The standard streams; standard error is written after each call. */
+/* The standard streams; stderr is written after each call. */
 FILE *probity_posix_stream(int descriptor);
 #define stdin probity_posix_stream(0)
 #define stdout probity_posix_stream(1)
@@ -33,9 +33,9 @@ int fflush(FILE *stream) __asm__("probity_posix_fflush");
 int ferror(FILE *stream) __asm__("probity_posix_ferror");
 int feof(FILE *stream) __asm__("probity_posix_feof");
 int fileno(FILE *stream) __asm__("probity_posix_fileno");
-/* Number of bytes written. */
+/* Returns the number of bytes written. */
 long ftell(FILE *stream) __asm__("probity_posix_ftell");
-/* Does nothing: all buffers have one size, as glibc's have if none is passed. */
+/* Does nothing: all buffers have the same size, as in glibc if none is passed. */
 int setvbuf(FILE *stream, char *buffer, int mode, size_t bytes) __asm__("probity_posix_setvbuf");
 
 size_t fwrite(const void *bytes, size_t size, size_t count, FILE *stream)
@@ -58,11 +58,11 @@ size_t fread(void *bytes, size_t size, size_t count, FILE *stream)
 int fgetc(FILE *stream) __asm__("probity_posix_fgetc");
 char *fgets(char *text, int room, FILE *stream) __asm__("probity_posix_fgets");
 ssize_t getline(char **text, size_t *room, FILE *stream) __asm__("probity_posix_getline");
-/* Of the next line. */
+/* Length of the next line. */
 int fscanf(FILE *stream, const char *format, ...) __asm__("probity_posix_fscanf");
 void rewind(FILE *stream) __asm__("probity_posix_rewind");
 
-/* mingw's own, which support the sizes of C99. */
+/* mingw's own functions, which support the sizes of C99. */
 int snprintf(char *text, size_t room, const char *format, ...) __asm__("__mingw_snprintf")
     __attribute__((format(gnu_printf, 3, 4)));
 int vsnprintf(char *text, size_t room, const char *format, va_list arguments)
@@ -75,7 +75,7 @@ int asprintf(char **ret_text, const char *format, ...) __asm__("probity_posix_as
 int vasprintf(char **ret_text, const char *format, va_list arguments)
     __asm__("probity_posix_vasprintf");
 
-/* Streams that write to memory or to functions: "w" only. */
+/* Streams that write to memory or to functions. Only "w" is supported. */
 FILE *open_memstream(char **ret_text, size_t *ret_bytes) __asm__("probity_posix_open_memstream");
 typedef struct {
     ssize_t (*read)(void *cookie, char *bytes, size_t count);
@@ -87,7 +87,7 @@ FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t function
     __asm__("probity_posix_fopencookie");
 
 int rename(const char *from, const char *to) __asm__("probity_posix_rename");
-/* Fails with EINVAL: names cannot be exchanged. */
+/* Fails with EINVAL: exchanging names is not supported. */
 int renameat2(int from, const char *path, int to, const char *name, unsigned flags)
     __asm__("probity_posix_renameat2");
 enum { RENAME_NOREPLACE = 1, RENAME_EXCHANGE = 2 };

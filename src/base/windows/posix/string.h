@@ -17,7 +17,7 @@ char *stpcpy(char *to, const char *from) __asm__("probity_posix_stpcpy");
 void explicit_bzero(void *at, size_t bytes) __asm__("probity_posix_explicit_bzero");
 char *probity_posix_strerror(int error);
 
-/* Also has a message for names that the system's code page cannot express. */
+/* Also has a message for names that cannot be expressed in the system's code page. */
 #define strerror(error) probity_posix_strerror(error)
 
 /* No program is terminated by a signal. */

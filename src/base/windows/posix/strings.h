@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/strings.h: comparing without regard to case.
+ * posix/strings.h: compares without regard to case.
  */
 #ifndef PROBITY_POSIX_STRINGS_H
 #define PROBITY_POSIX_STRINGS_H

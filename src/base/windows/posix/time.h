@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/time.h: clocks of POSIX by their numbers on Linux.
+ * posix/time.h: clocks of POSIX, with their numbers on Linux.
  */
 #ifndef PROBITY_POSIX_TIME_H
 #define PROBITY_POSIX_TIME_H

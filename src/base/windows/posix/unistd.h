@@ -42,7 +42,7 @@ ssize_t readlink(const char *path, char *text, size_t room) __asm__("probity_pos
 char *getcwd(char *text, size_t room) __asm__("probity_posix_getcwd");
 int getpid(void) __asm__("probity_posix_getpid");
 int getppid(void) __asm__("probity_posix_getppid");
-/* Users have no numbers: always 0, as is the owner of each file. */
+/* Users have no numbers: always 0, like the owner of each file. */
 uid_t geteuid(void) __asm__("probity_posix_geteuid");
 uid_t getuid(void) __asm__("probity_posix_geteuid");
 long sysconf(int name) __asm__("probity_posix_sysconf");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tool/jansson.h: the part of Jansson's interface that the tool uses, since there is no
- * package of it for mingw-w64: creating and writing values, in the same form.
+ * tool/jansson.h: the part of Jansson's interface that the tool uses, since mingw-w64 has no
+ * package of it: creates and writes values, in the same form.
  */
 #ifndef PROBITY_WINDOWS_JANSSON_H
 #define PROBITY_WINDOWS_JANSSON_H
@@ -18,7 +18,7 @@ typedef int64_t json_int_t;
 
 void json_set_alloc_funcs(void *(*allocate)(size_t), void (*release)(void *));
 
-/* NULL if out of memory. Texts must be UTF-8, and numbers finite; otherwise NULL. */
+/* Return NULL if out of memory. Texts must be UTF-8, and numbers finite; otherwise NULL. */
 json_t *json_object(void);
 json_t *json_array(void);
 json_t *json_string(const char *text);
@@ -28,18 +28,18 @@ json_t *json_real(double value);
 json_t *json_boolean(int value);
 json_t *json_null(void);
 
-/* Take over the value, even if they fail, and return 0 or -1. A new value for a name replaces the
- * former one, in its place. */
+/* Take ownership of the value, even if they fail, and return 0 or -1. A new value for a name
+ * replaces the previous one, in the same place. */
 int json_object_set_new(json_t *object, const char *name, json_t *value);
 int json_array_append_new(json_t *array, json_t *value);
 
-/* The value of a name, or NULL; it stays the object's. */
+/* Returns the value of a name, or NULL; the object still owns it. */
 json_t *json_object_get(const json_t *object, const char *name);
 
 void json_decref(json_t *value);
 
-/* Calls `part` with each part of the text, which consists of whole characters, until it does not
- * return 0. Returns 0 or -1. */
+/* Calls `part` with each part of the text, in whole characters, until it does not return 0. Returns
+ * 0 or -1. */
 typedef int (*json_dump_callback_t)(const char *text, size_t bytes, void *context);
 int json_dump_callback(const json_t *value, json_dump_callback_t part, void *context, size_t flags);
 

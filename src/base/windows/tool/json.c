@@ -16,13 +16,13 @@ enum { REAL_DIGITS = 17, NUMBER_BYTES = 64, FIRST_ROOM = 8 };
 enum kind { OBJECT, ARRAY, STRING, INTEGER, REAL, TRUE_VALUE, FALSE_VALUE, NULL_VALUE };
 
 struct member {
-    char *name; /* of an object's member; NULL in arrays */
+    char *name; /* name of an object's member; NULL in arrays */
     json_t *value;
 };
 
 struct probity_json {
     enum kind kind;
-    size_t count, room; /* of members; or bytes of the text */
+    size_t count, room; /* number of members, or bytes of the text */
     union {
         struct member *members;
         char *text;
@@ -94,7 +94,7 @@ json_t *json_real(double value)
     return made;
 }
 
-/* How many bytes the character takes; 0 if it is not UTF-8. */
+/* Returns the number of bytes of the character; 0 if it is not UTF-8. */
 static size_t character(const unsigned char *at, size_t left)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -183,7 +183,7 @@ static int make_room(json_t *value)
     return 0;
 }
 
-/* Takes over the value. */
+/* Takes ownership of the value. */
 static int append(json_t *to, const char *name, json_t *value)
 {
     char *own = name != NULL ? copy(name, strlen(name)) : NULL;
@@ -298,7 +298,7 @@ static void put_string(struct output *output, const char *text, size_t bytes)
     put_text(output, "\"");
 }
 
-/* Always recognizable as a real number; exponents have no plus sign or leading zeros. */
+/* Always recognizable as a real number; exponents have no plus sign and no leading zeros. */
 static void put_real(struct output *output, double value)
 {
     char text[NUMBER_BYTES], power[NUMBER_BYTES];

@@ -19,7 +19,7 @@
 
 #include "base/windows/posix.h"
 
-/* Entries are read many at a time, with the numbers of their files. */
+/* Many entries are read at a time, with the numbers of their files. */
 struct probity_posix_directory {
     int descriptor;
     const FILE_ID_BOTH_DIR_INFO *next; /* NULL: to be read */
@@ -68,7 +68,7 @@ struct dirent *readdir(DIR *directory)
     directory->next = found->NextEntryOffset == 0
                           ? NULL
                           : (const void *)((const char *)found + found->NextEntryOffset);
-    /* What is not valid UTF-16 becomes U+FFFD, so such a file is not found. */
+    /* Invalid UTF-16 becomes U+FFFD, so such a file is not found. */
     int length = WideCharToMultiByte(CP_UTF8, 0, found->FileName,
                                      (int)(found->FileNameLength / sizeof(wchar_t)), entry->d_name,
                                      sizeof entry->d_name - 1, NULL, NULL);

@@ -18,8 +18,8 @@
 /* For callers that pass it to posix_spawnp(). */
 char **const environ = NULL;
 
-/* Quotes an argument for the way in which programs split their command line: backslashes before a
- * quotation mark are doubled, and the mark gets one more. */
+/* Quotes an argument as required by the way in which programs split their command line: backslashes
+ * before a quotation mark are doubled, and another one is put before the mark. */
 static void put_argument(FILE *stream, const char *argument)
 {
     size_t backslashes = 0;
@@ -40,7 +40,7 @@ static void put_argument(FILE *stream, const char *argument)
     fputc('"', stream);
 }
 
-/* Returns a text for the system, to be freed; NULL if there is no memory. */
+/* Returns a text for the system, to be freed; NULL if out of memory. */
 static wchar_t *widen(const char *text)
 {
     size_t room = strlen(text) + 1;
@@ -53,7 +53,7 @@ static wchar_t *widen(const char *text)
     return wide;
 }
 
-/* To be freed; NULL if there is no memory. */
+/* To be freed; NULL if out of memory. */
 static wchar_t *command_of(char *const arguments[])
 {
     char *command = NULL;
@@ -72,7 +72,7 @@ static wchar_t *command_of(char *const arguments[])
     return wide;
 }
 
-/* The system would run a batch file in a shell that splits arguments by other rules. */
+/* The system would run a batch file in a shell, which splits arguments by other rules. */
 static int is_batch(const wchar_t *path)
 {
     const wchar_t *dot = wcsrchr(path, '.');
@@ -94,7 +94,7 @@ static int find(const char *program, wchar_t path[PATH_MAX])
     return is_batch(path) ? ENOEXEC : 0;
 }
 
-/* Returns what the program gets for a standard descriptor; *ret_opened: to be closed. */
+/* Returns the program's handle for a standard descriptor; *ret_opened: to be closed. */
 static HANDLE standard(int descriptor, unsigned actions, HANDLE *ret_opened)
 {
     SECURITY_ATTRIBUTES inherited = {.nLength = sizeof inherited, .bInheritHandle = TRUE};
@@ -193,7 +193,8 @@ pid_t wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_usage)
 /* ---- The environment of this process -----------------------------------------------------------
  */
 
-/* Without a value, removes the variable. What this process reads with msvcrt's getenv() stays. */
+/* Without a value, removes the variable. msvcrt's getenv() of this process still returns the old
+ * values. */
 static int put_variable(const char *name, const char *value)
 {
     wchar_t *wide_name = widen(name), *wide = value != NULL ? widen(value) : NULL;
@@ -213,6 +214,6 @@ int setenv(const char *name, const char *value, int replaces)
 
 int unsetenv(const char *name)
 {
-    (void)put_variable(name, NULL); /* fails if there is none */
+    (void)put_variable(name, NULL); /* fails if there is no such variable */
     return 0;
 }

@@ -22,11 +22,11 @@ static void set_temporary(void)
 
     if (length < 2)
         return;
-    directory[length - 1] = 0; /* the trailing separator */
+    directory[length - 1] = 0; /* removes the trailing separator */
     setenv("TMPDIR", directory, 0);
 }
 
-/* A list of arguments, which stays; NULL with a message. */
+/* Returns a list of arguments, which is not freed, or NULL after a message. */
 static char **narrow(int argc, wchar_t *const *wide)
 {
     char **argv = calloc((size_t)argc + 1, sizeof *argv);

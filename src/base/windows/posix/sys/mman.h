@@ -37,7 +37,7 @@ enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2 };
  * because threads that were preempted may still store there. PROT_NONE with a file fails. */
 void *mmap(void *at, size_t bytes, int protection, int flags, int descriptor, off_t offset)
     __asm__("probity_posix_mmap");
-/* Only whole mappings. */
+/* Only for whole mappings. */
 int munmap(void *at, size_t bytes) __asm__("probity_posix_munmap");
 int mprotect(void *at, size_t bytes, int protection) __asm__("probity_posix_mprotect");
 /* Does nothing: there is no fork. */
@@ -45,7 +45,7 @@ int madvise(void *at, size_t bytes, int advice) __asm__("probity_posix_madvise")
 /* Fails. */
 void *mremap(void *at, size_t before, size_t bytes, int flags, ...)
     __asm__("probity_posix_mremap");
-/* A file in memory as far as the system permits: temporary, and removed when it is closed. */
+/* A file in memory as far as the system allows: temporary, and deleted when closed. */
 enum { MFD_CLOEXEC = 1 };
 int memfd_create(const char *name, unsigned flags) __asm__("probity_posix_memfd_create");
 int msync(void *at, size_t bytes, int flags) __asm__("probity_posix_msync");

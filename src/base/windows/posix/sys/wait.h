@@ -13,7 +13,7 @@ enum { WNOHANG = 1 };
 #define WIFEXITED(status) 1
 #define WEXITSTATUS(status) (status)
 
-/* options: 0 or WNOHANG. ret_usage, which may be NULL: of the program without its children. */
+/* options: 0 or WNOHANG. ret_usage, which may be NULL: that of the program without its children. */
 pid_t wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_usage)
     __asm__("probity_posix_wait4");
 
