@@ -277,8 +277,8 @@ long probity_os_program(char *text, size_t room)
     return length;
 }
 
-/* Returns one argument: Windows passes the command line as a single text. It is only shown, so half of a
- * pair of units becomes a replacement character. */
+/* Returns one argument: Windows passes the command line as a single text. It is only shown, so half
+ * of a pair of units becomes a replacement character. */
 long probity_os_command(char *text, size_t room)
 {
     int bytes = WideCharToMultiByte(CP_UTF8, 0, GetCommandLineW(), -1, text, (int)room, NULL, NULL);
