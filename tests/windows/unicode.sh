@@ -89,8 +89,8 @@ check_all() {
     expect_status "copy" 0 cmd /c copy "$face.probity" kept.probity
     python3 "$SOURCE/tests/windows/verify.py" "$PROBITY" kept.probity counts > hits
 
-    # In the code page, as msvcrt passes it to main() and getenv(). The directory and the program have
-    # other letters, so that a path with both is in neither encoding.
+    # In the code page, as msvcrt passes it to main() and getenv(). The directory and the program
+    # have other letters, so that a path with both is in neither encoding.
     launch "$japanese" narrow "$polish"
     case $status in
         77) echo "the code page is not 1252" ;;
