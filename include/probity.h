@@ -144,7 +144,7 @@ struct probity_options {
     size_t struct_bytes;
     /* PROBITY_OUT: path of the trace, or of a CSV file if it ends in .csv. %p is replaced with the
      * process id, %n with the program's name, %% with a percent sign. Default "%n.%p.probity". The
-     * text is copied. On Windows, all paths are UTF-8, or in the system's code page if they are not
+     * text is copied. On Windows, all texts are UTF-8, or in the system's code page if they are not
      * valid UTF-8. */
     const char *out;
     /* PROBITY_MODE=block|drop|ring: an enum probity_mode. */

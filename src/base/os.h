@@ -132,6 +132,13 @@ void probity_os_use_slashes(char *path);
 /* Whether a path does not depend on the current directory: 1 or 0. */
 int probity_os_is_absolute(const char *path);
 
+/* Converts a text that the program passed to the encoding of paths, in place. Returns 1, or 0 if it
+ * does not fit in `room` bytes. A system on which programs pass texts in other encodings defines
+ * this before this header is included. */
+#ifndef PROBITY_OS_CONVERT_TEXT
+#define PROBITY_OS_CONVERT_TEXT(text, room) 1
+#endif
+
 /* Creates a file for memory shared by processes, which the system need not write to a disk. Returns
  * a descriptor for reading and writing, or -1. */
 int probity_os_create_spool(const char *path);

@@ -119,6 +119,13 @@ static void print_log_late(struct probity_session *session)
     probity_os_say(line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
+/* Whether a message has named the trace for lines that the log lacks. */
+static int is_log_cut(const struct probity_session *session)
+{
+    return PROBITY_OS_THREADS_ARE_GONE() && probity_hooks() != NULL &&
+           session->outputs.log[0] != 0 && !session->outputs.log_is_whole;
+}
+
 /* Returns 1 if all requested texts (log and summary) were printed completely. */
 static int print_texts(struct probity_session *session)
 {
@@ -160,7 +167,7 @@ int probity_outputs_make(struct probity_session *session)
         result = make_csv(session);
         is_over |= result == 0;
     }
-    if (is_over)
+    if (is_over && !is_log_cut(session))
         probity_trace_file_remove(session);
     return result;
 }

@@ -57,7 +57,7 @@ static int text_copy(char *ret_text, size_t room, const char *text)
     if (length >= room)
         return 0;
     memcpy(ret_text, text, length + 1);
-    return 1;
+    return PROBITY_OS_CONVERT_TEXT(ret_text, room);
 }
 
 /* Copies the options. A program built against an older header has a shorter struct: missing fields

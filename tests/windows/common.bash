@@ -66,6 +66,13 @@ wine_run() {
     timeout "${LIMIT:-300}" wine "$@" || status=$?
 }
 
+# Starts a program, whose output is the file "out". The file is empty before the program has opened
+# it, so that nobody waits for what an earlier program has written.
+begin() {
+    : > out
+    "$@" > out 2>&1 &
+}
+
 # Waits until a program, job $1, has written "running" to the file "out".
 await_running() {
     until grep -q running out; do

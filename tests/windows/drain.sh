@@ -45,8 +45,8 @@ done
 # The first drainer is killed, the second one takes over, and then the program is terminated. The
 # program waits for chunks; after two seconds without a drainer, it drops records and counts them.
 rm -f trace.probity counts
-PROBITY_WRITER=external PROBITY_MODE=block PROBITY_OUT=trace.probity wine kill_target.exe counts \
-    > out 2>&1 &
+PROBITY_WRITER=external PROBITY_MODE=block PROBITY_OUT=trace.probity begin \
+    wine kill_target.exe counts
 await_running $!
 pid=$(wine "$exe" ps --json 2> answer | jq -r '.processes[0].pid')
 wine "$exe" drain "$pid" > drained 2>&1 < /dev/null &
@@ -72,7 +72,7 @@ print("a killed drainer and a terminated program:", found, "hits,", made, "count
 sys.exit(not made <= found <= made + 8)' || fail "hits are missing, or too many"
 
 # A program that writes its trace itself, and invalid names.
-PROBITY_OUT=own.probity wine kill_target.exe counts > out 2>&1 &
+PROBITY_OUT=own.probity begin wine kill_target.exe counts
 await_running $!
 tool 1 drain own.probity
 grep -q "^probity drain: 'own.probity' needs no drainer: its program writes it" answer ||

@@ -72,7 +72,7 @@ expect "shared: dumps" "" "$(find . -name 'last-*' -o -name '.*.tmp')"
 dump last.ring
 expect "shared: calls" 1000 "$calls"
 
-PROBITY_RING=1s PROBITY_OUT=live.probity wine static.exe stop > out 2>&1 &
+PROBITY_RING=1s PROBITY_OUT=live.probity begin wine static.exe stop
 await_running $!
 # The spool is found by its name, which the program assigns after it has begun the trace.
 for _ in {1..20}; do

@@ -25,15 +25,19 @@ expect "hits and records dropped" 3000001 "$((hits + dropped))"
 echo "$hits hits, $dropped dropped"
 
 unset PROBITY_MODE PROBITY_SPOOL_BYTES_MAX
+wraps=-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 for kind in static shared; do
     declare -n library=${kind^^}
-    x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o "$kind.exe" "$SOURCE/tests/windows/logged.c" \
-        "${library[@]}"
-    for how in '' ExitProcess; do
+    x86_64-w64-mingw32-gcc "${FLAGS[@]}" $wraps -o "$kind.exe" "$SOURCE/tests/windows/logged.c" \
+        "${library[@]}" -lntdll
+    for how in '' exit unwritten begun; do
         rm -f log ./*.probity
-        PROBITY_LOG=log wine_run "$kind.exe" ${how:+"$how"} > out 2> errors
+        LIMIT=${LIMIT:-100} PROBITY_LOG=log wine_run "$kind.exe" ${how:+"$how"} > out 2> errors
         expect "$kind $how: log: status" 0 "$status"
         left=$(find . -maxdepth 1 -name '*.probity' -printf '%f')
+        # Otherwise it depends on how far the writer thread has got.
+        [ "$how" != unwritten ] || expect "$kind $how: trace left; $(cat errors)" "" "$left"
+        [ "$how" != begun ] || [ -n "$left" ] || fail "$kind $how: no trace"
         if [ -n "$left" ]; then
             grep -q "log 'log' lacks the last lines; see the trace '.*$left'" errors ||
                 fail "$kind $how: no message: $(cat errors)"
@@ -42,3 +46,18 @@ for kind in static shared; do
         expect "$kind $how: calls in the log; $(cat errors)" 3 "$(grep -c 'leave;' log)"
     done
 done
+
+# The exiting thread makes CSV and summary, too. The trace is removed, unless the log needs it.
+while read -r how left; do
+    rm -f log summary table.csv ./*.probity
+    PROBITY_LOG=log PROBITY_SUMMARY=summary PROBITY_OUT=table.csv wine_run static.exe "$how" \
+        > out 2> errors < /dev/null
+    expect "outputs, $how: status; $(cat errors)" 0 "$status"
+    expect "outputs, $how: hits in the CSV" 3 "$(wc -l < table.csv)"
+    expect "outputs, $how: traces; $(cat errors)" "$left" \
+        "$(find . -maxdepth 1 -name '*.probity' -printf '%f')"
+    grep -q work summary || fail "outputs, $how: $(cat summary errors)"
+done << 'end'
+unwritten
+begun table.csv.probity
+end

@@ -101,7 +101,7 @@ expect "directories of overhead" "" \
 # Running programs.
 tool 1 top
 grep -q '^probity top: no program is recording' errors || fail "$(cat errors)"
-PROBITY_OUT=live.probity wine ticks.exe stop > out 2>&1 &
+PROBITY_OUT=live.probity begin wine ticks.exe stop
 await_running $!
 tool 0 ps --json
 expect "ps" ticks "$(jq -r '.processes[].program' < answer)"

@@ -27,7 +27,7 @@ tool 0 spools > spools.txt
 grep -q 'dead.*trace.probity' spools.txt || fail "spools: $(cat spools.txt)"
 # Another program has the spool mapped and does not allow its removal, and then the trace.
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o holder.exe "$SOURCE/tests/windows/holder.c"
-wine holder.exe spools/* > out 2>&1 &
+begin wine holder.exe spools/*
 await_running $!
 tool 1 recover trace.probity > recovered
 grep -q "'trace.probity' is complete, but its spool cannot be removed: " recovered ||
@@ -36,7 +36,7 @@ touch release
 wait
 rm release
 cp -a copy/trace.probity copy/spools .
-wine holder.exe trace.probity > out 2>&1 &
+begin wine holder.exe trace.probity
 await_running $!
 tool 0 recover --trust trace.probity > recovered
 touch release
@@ -54,7 +54,7 @@ expect "nothing is left to recover" 0 "$(tool 0 recover trace.probity | grep -c 
 cmp -s listed listed.copy || fail "hits of the copy: $(diff listed listed.copy)"
 
 # A running program, which is terminated by another one.
-PROBITY_MODE=ring PROBITY_OUT=live.probity wine probes.exe counts > out 2>&1 &
+PROBITY_MODE=ring PROBITY_OUT=live.probity begin wine probes.exe counts
 program=$!
 await_running $!
 pid=

@@ -7,7 +7,7 @@
  * unicode exists PATH...                                 whether all exist, exactly
  * unicode print [ARGUMENT]...                            hits probes; prints its arguments, and
  *                                                        PROBITY_LABEL
- * unicode narrow                                         records to a name in the code page
+ * unicode narrow DIRECTORY                               records there, with names in the code page
  */
 #include <errno.h>
 #include <stdio.h>
@@ -95,12 +95,15 @@ static int print_all(wchar_t **arguments)
     return 7;
 }
 
-static int record_narrow(void)
+static int record_narrow(const wchar_t *directory)
 {
-    struct probity_options options = {.out = "sm\xf8rrebr\xf8" "d.probity"};
+    struct probity_options options = {
+        .out = "sm\xf8rrebr\xf8" "d.%n.probity", .log = "bl\xe5.log", .label = "\xe6"};
 
     if (GetACP() != 1252)
         return 77;
+    if (!SetCurrentDirectoryW(expand(directory)))
+        return 78;
     int error = probity_start(&options);
     PROBITY_PROBE(1);
     return error;
@@ -112,6 +115,7 @@ int wmain(int count, wchar_t **arguments)
         return launch(arguments + 2);
     if (count > 2 && wcscmp(arguments[1], L"exists") == 0)
         return exist(arguments + 2);
-    return count > 1 && wcscmp(arguments[1], L"narrow") == 0 ? record_narrow()
-                                                             : print_all(arguments + 2);
+    if (count > 2 && wcscmp(arguments[1], L"narrow") == 0)
+        return record_narrow(arguments[2]);
+    return print_all(arguments + 2);
 }

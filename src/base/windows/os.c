@@ -68,15 +68,19 @@ void probity_os_thread_ends(void)
 
 /* The loader lock is at the same place in the process environment block in all versions. A thread
  * that is created while this thread holds the lock starts only after its release. */
-int probity_os_may_start_thread(void)
+int probity_posix_has_loader_lock(void)
 {
     enum { LOADER_LOCK_AT = 0x110 };
     const TEB *thread = (const TEB *)(void *)probity_thread_environment();
     const char *environment = (const char *)thread->ProcessEnvironmentBlock;
     const CRITICAL_SECTION *lock = *(CRITICAL_SECTION *const *)(environment + LOADER_LOCK_AT);
 
-    return !probity_os_threads_are_gone() &&
-           (lock == NULL || (DWORD)(uintptr_t)lock->OwningThread != GetCurrentThreadId());
+    return lock != NULL && (DWORD)(uintptr_t)lock->OwningThread == GetCurrentThreadId();
+}
+
+int probity_os_may_start_thread(void)
+{
+    return !probity_os_threads_are_gone() && !probity_posix_has_loader_lock();
 }
 
 const char *probity_os_descriptors(void)

@@ -39,6 +39,9 @@ int probity_posix_temporary_directory(char *ret_path, size_t room);
 /* Replaces backslashes with slashes. */
 void probity_posix_slashes(char *path);
 
+/* Whether the calling thread has the loader's lock, as the one that exits the process has. */
+int probity_posix_has_loader_lock(void);
+
 /* Creates a file that the system need not write to the disk, for reading and writing. */
 int probity_posix_open_temporary(const char *path);
 

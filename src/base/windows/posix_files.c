@@ -187,6 +187,10 @@ int probity_posix_path_in(int directory, const char *name, char *ret_path)
     }
     ret_path[length] = '\\'; /* paths with the prefix \\?\ have no other separators */
     memcpy(ret_path + length + 1, name, strlen(name) + 1);
+    if (!PROBITY_OS_CONVERT_TEXT(ret_path + length + 1, PATH_MAX - (size_t)length - 1)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
     return 0;
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <windows.h>
 
+#include "base/limits.h"
+#include "base/os.h"
 #include "base/windows/posix.h"
 
 int probity_posix_wide(const char *text, wchar_t *ret_wide, size_t room)
@@ -26,6 +28,26 @@ int probity_posix_narrow(const wchar_t *text, char *ret_text, size_t room)
                                     NULL, NULL);
 
     return bytes > 0 ? bytes - 1 : probity_posix_fail();
+}
+
+/* Directories and the program's name, which are UTF-8, are added to texts of the program. What is
+ * valid in neither encoding stays, and is reported when it is used. */
+int probity_os_convert_text(char *text, size_t room)
+{
+    wchar_t wide[PROBITY_LIMIT_PATH];
+    DWORD error = GetLastError();
+    int is_valid = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, NULL, 0) > 0;
+    int bytes = 1;
+
+    if (!is_valid && MultiByteToWideChar(CP_ACP, MB_ERR_INVALID_CHARS, text, -1, wide,
+                                         PROBITY_LIMIT_PATH) > 0) {
+        int needed = WideCharToMultiByte(CP_UTF8, 0, wide, -1, NULL, 0, NULL, NULL);
+        bytes = needed <= (int)room
+                    ? WideCharToMultiByte(CP_UTF8, 0, wide, -1, text, (int)room, NULL, NULL)
+                    : 0;
+    }
+    SetLastError(error);
+    return bytes > 0;
 }
 
 /* ---- The environment ---------------------------------------------------------------------------

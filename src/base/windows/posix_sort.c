@@ -56,7 +56,7 @@ void qsort_r(void *rows, size_t count, size_t bytes, compare_two *compare, void 
     if (count < 2)
         return;
     if (count > sizeof few / bytes)
-        room = PROBITY_OS_THREADS_ARE_GONE() ? NULL : malloc(count * bytes);
+        room = malloc(count * bytes);
     if (room == NULL) {
         qsort_s(rows, count, bytes, compare_swapped, &sorting);
         return;

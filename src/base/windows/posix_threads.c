@@ -277,10 +277,13 @@ long probity_os_program(char *text, size_t room)
     return length;
 }
 
-/* Returns one argument: Windows passes the command line as a single text. */
+/* Returns one argument: Windows passes the command line as a single text. It is only shown, so half
+ * of a pair of units becomes a replacement character. */
 long probity_os_command(char *text, size_t room)
 {
-    return probity_posix_narrow(GetCommandLineW(), text, room);
+    int bytes = WideCharToMultiByte(CP_UTF8, 0, GetCommandLineW(), -1, text, (int)room, NULL, NULL);
+
+    return bytes > 0 ? bytes - 1 : probity_posix_fail();
 }
 
 const char *probity_posix_program_name(void)
@@ -360,6 +363,11 @@ void *memrchr(const void *in, int byte, size_t bytes)
             return (void *)(uintptr_t)(at + bytes);
     }
     return NULL;
+}
+
+char *strdup(const char *text)
+{
+    return strndup(text, strlen(text));
 }
 
 char *strndup(const char *text, size_t most)

@@ -54,6 +54,8 @@ int probity_os_threads_are_gone(void);
 struct stat;
 int probity_os_file_extent(int descriptor, struct stat *ret_status);
 #define PROBITY_OS_FILE_EXTENT(descriptor, status) probity_os_file_extent(descriptor, status)
+int probity_os_convert_text(char *text, size_t room);
+#define PROBITY_OS_CONVERT_TEXT(text, room) probity_os_convert_text(text, room)
 int probity_os_may_start_thread(void);
 #define PROBITY_OS_MAY_START_THREAD() probity_os_may_start_thread()
 

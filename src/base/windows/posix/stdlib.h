@@ -7,6 +7,12 @@
 
 #include_next <stdlib.h>
 
+/* msvcrt's heap, or a separate one once the process's other threads are gone (posix_heap.c). */
+void *malloc(size_t bytes) __asm__("probity_posix_malloc");
+void *calloc(size_t count, size_t bytes) __asm__("probity_posix_calloc");
+void *realloc(void *memory, size_t bytes) __asm__("probity_posix_realloc");
+void free(void *memory) __asm__("probity_posix_free");
+
 /* Creates an empty file, whose name replaces the last six characters. */
 int mkostemp(char *path, int flags) __asm__("probity_posix_mkostemp");
 

@@ -7,7 +7,7 @@
 
 #include_next <string.h>
 
-char *strdup(const char *text) __asm__("_strdup");
+char *strdup(const char *text) __asm__("probity_posix_strdup");
 void *memmem(const void *in, size_t bytes, const void *wanted, size_t wanted_bytes)
     __asm__("probity_posix_memmem");
 void *memrchr(const void *in, int byte, size_t bytes) __asm__("probity_posix_memrchr");

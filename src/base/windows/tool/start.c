@@ -3,6 +3,7 @@
  * tool/start.c: starts the tool: its arguments as UTF-8, the environment that it expects, and a
  * console that shows UTF-8.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,15 @@ static char **narrow(int argc, wchar_t *const *wide)
     for (int i = 0; argv != NULL && i < argc; i++) {
         size_t room = 3 * wcslen(wide[i]) + 1;
         argv[i] = malloc(room);
-        if (argv[i] == NULL || probity_posix_narrow(wide[i], argv[i], room) < 0) {
+        if (argv[i] == NULL) {
+            argv = NULL;
+        } else if (probity_posix_narrow(wide[i], argv[i], room) < 0) {
             fprintf(stderr, "probity: argument %d is not valid UTF-16\n", i);
             return NULL;
         }
     }
+    if (argv == NULL)
+        fprintf(stderr, "probity: %s\n", strerror(ENOMEM));
     return argv;
 }
 
