@@ -3,9 +3,9 @@
  * descriptors.c [closefrom | kept]: waits in read() until a timeout: twice for a peer, through
  * copies of the descriptor and after another pair was created; once for that pair; and for a timer,
  * whose descriptor has the number of a file closed by fclose(); and for a peer whose descriptor, a
- * copy made inside libc, has the number of a file closed by close_range() or closefrom(). kept: only
- * for the first peer, after close_range() has closed all descriptors of a thread with a separate
- * table, and has failed.
+ * copy made inside libc, has the number of a file closed by close_range() or closefrom(). kept:
+ * only for the first peer, after close_range() has closed all descriptors of a thread with a
+ * separate table, and has failed.
  */
 #include <arpa/inet.h>
 #include <errno.h>

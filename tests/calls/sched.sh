@@ -247,7 +247,8 @@ without_namespaces() {
     local expected=$1
     shift
     "${with_tracefs[@]}" env LD_PRELOAD="$WORK/no_pid_namespaces.so" "$@" \
-        "$PROBITY" record --sched -o "without_$expected" -- "$PROGRAMS/wakings" 3 > printed 2> errors ||
+        "$PROBITY" record --sched -o "without_$expected" -- \
+        "$PROGRAMS/wakings" 3 > printed 2> errors ||
         fail "without namespaces: status $?: $(cat errors)"
     expect "without namespaces $*" "$expected" \
         "$("$PROBITY" info --json "without_$expected" | jq '.[0].states.wakings')"

@@ -58,8 +58,8 @@ int probity_descriptors_are_closing(const struct probity_descriptors *descriptor
 
 /* Saves the descriptors of a trace after all its events up to a tick have been put, here and to the
  * analysis of waits: returns a PROBITY_INDEX_FILES block, to be freed, or NULL if there is nothing
- * to save. Not to be called while a range is being closed. Returns 1; 0 if it would not be exact, because a descriptor was evicted; or
- * PROBITY_ERROR_MEMORY. */
+ * to save. Not to be called while a range is being closed. Returns 1; 0 if it would not be exact,
+ * because a descriptor was evicted; or PROBITY_ERROR_MEMORY. */
 int probity_descriptors_save(const struct probity_descriptors *descriptors,
                              const struct probity_waits *waits, uint64_t tick,
                              uint8_t **ret_bytes, size_t *ret_count);
