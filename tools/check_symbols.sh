@@ -4,6 +4,8 @@
 #   - libprobity-print has one name, for libprobity;
 #   - libprobity-calls has the functions that src/calls/names.h lists, and those that libprobity
 #     calls;
+#   - its functions enter what records the call by jumps, without which the program's return address
+#     is not found, and nothing is recorded;
 #   - every global name in the static library begins with probity_ or alexta_ (it shares the name
 #     space of other people's programs);
 #   - mutable state at file scope is in src/runtime only, except in the files that mutable_state()
@@ -91,6 +93,26 @@ calls_changing_vectors() {
     done
 }
 
+# $1 names, one a line. Prints the calls of functions named record_NAME or prepare_NAME, and at the
+# end the number of jumps to them from a function NAME.
+entered_by_calls() {
+    objdump -d --no-show-raw-insn "$build/lib/libprobity-calls.so" | awk -v names="$1" '
+        BEGIN { count = split(names, list, "\n"); while (count > 0) wanted[list[count--]] = 1 }
+        /^[0-9a-f]+ <.*>:$/ { within = $0; gsub(/^[0-9a-f]+ <|>:$/, "", within) }
+        { code = substr($0, index($0, "\t") + 1) }
+        match(code, /<(record|prepare)_[^>.+]*/) {
+            target = name = substr(code, RSTART + 1, RLENGTH - 1)
+            sub(/^(record|prepare)_/, "", name)
+            if (!(name in wanted))
+                next
+            if (code ~ /^(call|bl)[a-z]*[ \t]/)
+                print within " calls " target
+            else if (within == name)
+                jumps++
+        }
+        END { print jumps + 0 }'
+}
+
 declared=$(declared_names)
 [ -n "$declared" ] || complain "found no public declaration in include/: the check itself is broken"
 difference=$(diff <(echo "$declared") <(exported_names) | grep '^[<>]' || true)
@@ -115,6 +137,10 @@ names=$(nm -D --defined-only "$build/lib/libprobity-calls.so" |
     awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)
 difference=$(diff <(echo "$wanted") <(echo "$names") | grep '^[<>]' || true)
 [ -z "$difference" ] || complain "libprobity-calls: wanted (<), has (>): ${difference//$'\n'/, }"
+found=$(entered_by_calls "$names")
+jumps=${found##*$'\n'}
+[ "$found" = "$jumps" ] || complain "not entered by a jump: ${found//$'\n'/, }"
+[ "$jumps" -ge 100 ] || complain "libprobity-calls: found only $jumps jumps to what records calls"
 
 state=$(mutable_state)
 [ -z "$state" ] || complain "mutable state outside src/runtime: ${state//$'\n'/, }"

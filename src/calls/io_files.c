@@ -69,9 +69,8 @@ IO(site_creat, int, creat64, (const char *path, mode_t mode), (path, mode),
 SITE(int, close, (int fd));
 IO(site_close, int, close, (int fd), (fd), probity_call_enter_fd(&call, fd))
 
-/* Closes a range of descriptors. Not recorded if it only sets one of their flags. */
-enum { SETS_FLAG = 4 /* CLOSE_RANGE_CLOEXEC */ };
-
+/* Closes a range of descriptors. Not recorded with flags: CLOSE_RANGE_CLOEXEC closes none yet, and
+ * CLOSE_RANGE_UNSHARE closes those in a separate table of the thread. */
 static int number_of(unsigned fd)
 {
     return fd < INT_MAX ? (int)fd : INT_MAX;
@@ -80,7 +79,7 @@ static int number_of(unsigned fd)
 SITE(int, close_range, (unsigned first, unsigned last, int flags));
 PROBITY_CALLS_SCOPE_IF(PROBITY_CALLS_IO, site_close_range, int, close_range,
                        (unsigned first, unsigned last, int flags), (first, last, flags),
-                       (flags & SETS_FLAG) == 0 && probity_calls_is_own_process(),
+                       flags == 0 && probity_calls_is_own_process(),
                        probity_call_enter_range(&call, number_of(first), number_of(last)))
 
 SITE(void, closefrom, (int first));

@@ -61,6 +61,8 @@ struct saved {
 /* Returns 1, 0 if there is no exact state for the rest of the trace, or an error. */
 static int save(const struct waits_pass *pass, uint64_t tick, struct saved *saved)
 {
+    if (probity_descriptors_are_closing(&pass->names.descriptors))
+        return 1;
     int got = probity_waits_save(pass->waits, tick, &saved->waits, &saved->waits_bytes);
 
     return got > 0 && saved->waits != NULL

@@ -52,6 +52,7 @@ void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind, ui
 {
     uint64_t between_ns = time_ns - *out_ns;
 
+    duty->records++;
     if (kind == PROBITY_SCHED_WOKEN)
         duty->wakings++;
     else if (kind != PROBITY_SCHED_IN || between_ns > 2 * switch_price(duty))
@@ -91,7 +92,7 @@ static enum probity_sched_duty_change change_at(struct probity_sched_duty *duty,
 static uint64_t reading_ns(struct probity_sched_duty *duty, uint64_t own_ns)
 {
     uint64_t used_ns = own_ns > duty->own_ns ? own_ns - duty->own_ns : 0;
-    uint64_t most_ns = (duty->switches + duty->wakings) * READ_NS_MAX;
+    uint64_t most_ns = duty->records * READ_NS_MAX;
 
     duty->own_ns = own_ns;
     return used_ns < most_ns ? used_ns : most_ns;
@@ -111,7 +112,7 @@ enum probity_sched_duty_change probity_sched_duty_step_at(struct probity_sched_d
     uint64_t spent_ns = duty->switches * price_ns + wakings_ns;
     duty->credit_ns -= (int64_t)(spent_ns + reading_ns(duty, own_ns));
     duty->credit_ns = duty->credit_ns < CREDIT_NS_MAX ? duty->credit_ns : CREDIT_NS_MAX;
-    duty->switches = duty->wakings = 0;
+    duty->switches = duty->wakings = duty->records = 0;
     duty->cpu_ns += used_ns;
     return change_at(duty, now_ns, wakings_ns > 0 && wakings_ns * WAKINGS_PART >= spent_ns);
 }

@@ -35,7 +35,8 @@ struct probity_sched_duty {
     uint64_t since_ns;    /* start of the current pause, CLOCK_MONOTONIC_RAW */
     uint64_t paused_ns;   /* total time of earlier pauses */
     uint32_t pauses;
-    uint64_t switches, wakings; /* number of records since the last step */
+    /* Since the last step. A switch between two threads of the program has two records. */
+    uint64_t switches, wakings, records;
 };
 
 /* Sets all fields. pid: that of the program. switch_ns: as measured by price.h, or 0. */

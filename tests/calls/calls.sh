@@ -58,7 +58,7 @@ expect "lists of arguments" "execl,execle,execlp," "$(sort lists | paste -sd,),"
 [ -z "${first:-}" ] || same_counts relatives "$first" execl
 
 # Waits, checked by the numbers that several kinds of functions return.
-"$CC" -D_GNU_SOURCE -O2 -o descriptors "$sources/descriptors.c"
+"$CC" -D_GNU_SOURCE -O2 -pthread -o descriptors "$sources/descriptors.c"
 for how in close_range closefrom; do
     record trace --calls io -- ./descriptors "$how"
     "$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
@@ -67,6 +67,10 @@ for how in close_range closefrom; do
             .call == "read") | $name' waits.json | sort | paste -sd' ')"
     expect "calls of $how" 1 "$("$PROBITY" report --csv trace | grep -c "^[^,]*$how")"
 done
+record trace --calls io -- ./descriptors kept
+"$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
+expect "peer, kept" 127.0.0.1:9 "$(jq -r '.rows[] | .name as $name | .worst[] |
+    select(.function == "read" or .call == "read") | $name' waits.json)"
 
 # Cancellation: each call that waits ends its thread, and its scope.
 "$CC" -D_GNU_SOURCE -O1 -pthread -o cancelled "$sources/cancelled.c"

@@ -242,6 +242,24 @@ else
     echo "left out: another process-id namespace: no tracefs, or not permitted"
 fi
 
+# A kernel without such namespaces: there is only the first one. Not if /proc shows none at all.
+without_namespaces() {
+    local expected=$1
+    shift
+    "${with_tracefs[@]}" env LD_PRELOAD="$WORK/no_pid_namespaces.so" "$@" \
+        "$PROBITY" record --sched -o "without_$expected" -- \
+        "$PROGRAMS/wakings" 3 > printed 2> errors ||
+        fail "without namespaces: status $?: $(cat errors)"
+    expect "without namespaces $*" "$expected" \
+        "$("$PROBITY" info --json "without_$expected" | jq '.[0].states.wakings')"
+}
+if [ ${#with_tracefs[@]} -gt 0 ] && [ "$VARIANT" != asan ]; then
+    "$CC" -O2 -shared -fPIC -o no_pid_namespaces.so \
+        "$SOURCE/tests/calls/no_pid_namespaces.c" -ldl
+    without_namespaces true
+    without_namespaces false NO_NAMESPACES=1
+fi
+
 # Wakings are switched off first, and every command reports when.
 leave_out_wakings() {
     mkdir wakings

@@ -166,6 +166,32 @@ static void test_a_switch_is_counted_once(void **state)
     assert_int_equal(duty.switches, 12);
 }
 
+/* Of such a switch, both records have to be read: 2 x 300 ns at most. 1 % of 20 ms is 200 us. */
+static void test_both_records_are_read(void **state)
+{
+    struct probity_sched_duty duty = {.share = 10000, .switch_ns = SWITCH_NS}, other;
+    uint64_t out_ns = 0;
+
+    (void)state;
+    for (uint64_t i = 1; i <= 100; i++) {
+        probity_sched_duty_count(&duty, PROBITY_SCHED_OUT, i * 100000, &out_ns);
+        probity_sched_duty_count(&duty, PROBITY_SCHED_IN, i * 100000 + 900, &out_ns);
+    }
+    probity_sched_duty_count(&duty, PROBITY_SCHED_WOKEN, STEP_NS, &out_ns);
+    other = duty;
+    assert_int_equal(probity_sched_duty_step_at(&duty, STEP_NS, STEP_NS, 50000),
+                     PROBITY_SCHED_DUTY_SAME);
+    assert_int_equal(duty.credit_ns, 200000 - 100 * SWITCH_NS - WAKING_NS - 50000);
+    assert_int_equal(probity_sched_duty_step_at(&other, STEP_NS, STEP_NS, STEP_NS),
+                     PROBITY_SCHED_DUTY_SAME);
+    assert_int_equal(other.credit_ns, 200000 - 100 * SWITCH_NS - WAKING_NS - 201 * 300);
+    /* The records of the last step do not count again. */
+    assert_int_equal(probity_sched_duty_step_at(&other, UINT64_C(2) * STEP_NS, STEP_NS,
+                                                UINT64_C(2) * STEP_NS),
+                     PROBITY_SCHED_DUTY_SAME);
+    assert_int_equal(other.credit_ns, 200000 - 100 * SWITCH_NS - WAKING_NS - 201 * 300);
+}
+
 /* Without a measured price, a default applies. */
 static void test_price_may_be_unknown(void **state)
 {
@@ -211,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_few_wakings_stay),
         cmocka_unit_test(test_reading_counts),
         cmocka_unit_test(test_a_switch_is_counted_once),
+        cmocka_unit_test(test_both_records_are_read),
         cmocka_unit_test(test_price_may_be_unknown),
         cmocka_unit_test(test_pauses_are_long),
     };

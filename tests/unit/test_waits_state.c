@@ -16,6 +16,7 @@
 #include "analysis/waits.h"
 #include "analysis/waits_state.h"
 #include "answers/waits/descriptors_internal.h"
+#include "base/bytes.h"
 #include "probity.h"
 #include "probity_typed.h"
 #include "reader/index.h"
@@ -393,6 +394,72 @@ static void any_descriptor_is_kept(void **state)
     expect_name_of(INT64_MAX, "descriptor 9223372036854775807");
 }
 
+/* An event of a call, with values of 4 bytes, or of 8 for a result. */
+static void put_call(struct probity_descriptors *descriptors, uint32_t kind, uint32_t slot,
+                     const char *name, const int64_t *numbers)
+{
+    static struct probity_format_value range[] = {{7, "fd"}, {7, "last"}};
+    static struct probity_format_value result[] = {{9, "result"}};
+    static const struct probity_format enter = {.count = 2, .values = range},
+                                       leave = {.count = 1, .values = result};
+    static const struct probity_function close_range_of = {.number = 20, .name = "close_range",
+                                                           .recorded_file = "libc/io"},
+                                         read_of = {.number = 22, .name = "read",
+                                                    .recorded_file = "libc/io"};
+    uint8_t values[8];
+    struct probity_event event = {.kind = kind, .thread_slot = slot, .values = values,
+                                  .value_bytes = sizeof values};
+
+    event.function = strcmp(name, "read") == 0 ? &read_of : &close_range_of;
+    event.format = kind == PROBITY_EVENT_LEAVE ? &leave : &enter;
+    if (kind == PROBITY_EVENT_LEAVE) {
+        probity_put_u64(values, (uint64_t)numbers[0]);
+    } else {
+        probity_put_u32(values, (uint32_t)numbers[0]);
+        probity_put_u32(values + 4, (uint32_t)numbers[1]);
+    }
+    assert_int_equal(probity_descriptors_put(descriptors, &event), 0);
+}
+
+static void expect_target(struct probity_descriptors *descriptors, int fd, const char *expected)
+{
+    put_call(descriptors, PROBITY_EVENT_ENTER, 9, "read", (const int64_t[]){fd, -1});
+    assert_string_equal(probity_descriptors_target(descriptors, 0, 9).name, expected);
+}
+
+static void give_name(struct probity_descriptors *descriptors, int fd, const char *name)
+{
+    assert_int_equal(descriptors_add(descriptors, descriptor_key(0, fd), PROBITY_DESCRIPTOR_FILE,
+                                     name), 0);
+}
+
+/* Not if the call failed, and not what was opened during the call. */
+static void a_range_is_closed_at_the_leave(void **state)
+{
+    struct probity_descriptors descriptors = {.added = 0};
+    const int64_t range[] = {4, 6}, failed = -1, done = 0;
+
+    (void)state;
+    for (int fd = 3; fd <= 7; fd++)
+        give_name(&descriptors, fd, "old");
+    put_call(&descriptors, PROBITY_EVENT_ENTER, 0, "close_range", range);
+    assert_string_equal(probity_descriptors_target(&descriptors, 0, 0).name, "");
+    assert_true(probity_descriptors_are_closing(&descriptors));
+    put_call(&descriptors, PROBITY_EVENT_LEAVE, 0, "close_range", &failed);
+    assert_false(probity_descriptors_are_closing(&descriptors));
+    for (int fd = 3; fd <= 7; fd++)
+        expect_target(&descriptors, fd, "old");
+    put_call(&descriptors, PROBITY_EVENT_ENTER, 0, "close_range", range);
+    give_name(&descriptors, 5, "new"); /* another thread opens it before the leave */
+    put_call(&descriptors, PROBITY_EVENT_LEAVE, 0, "close_range", &done);
+    expect_target(&descriptors, 3, "old");
+    expect_target(&descriptors, 4, "descriptor 4");
+    expect_target(&descriptors, 5, "new");
+    expect_target(&descriptors, 6, "descriptor 6");
+    expect_target(&descriptors, 7, "old");
+    probity_descriptors_release(&descriptors);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_waking_after_the_latest_record_is_saved_later),
         cmocka_unit_test(a_damaged_state_does_no_harm),
         cmocka_unit_test(any_descriptor_is_kept),
+        cmocka_unit_test(a_range_is_closed_at_the_leave),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,7 @@ int descriptors_add(struct probity_descriptors *descriptors, uint64_t key,
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
     item->key = key;
+    item->added = ++descriptors->added;
     item->kind = kind;
     memcpy(item->name, name, bytes);
     forget(descriptors, key); /* after the copy, because the name may belong to it */
@@ -170,19 +171,28 @@ static void begin_close(struct probity_descriptors *descriptors, uint32_t trace,
     forget(descriptors, key);
 }
 
-/* Removes the names of a range of descriptors. The next item is found before one is removed. */
-static void begin_close_range(struct probity_descriptors *descriptors, uint32_t trace,
+/* The names remain until the leave, since the call may fail. */
+static void begin_close_range(const struct probity_descriptors *descriptors,
                               struct descriptor_call *call, int64_t last)
 {
-    const uint64_t from = descriptor_key(trace, call->fd), to = descriptor_key(trace, last);
+    if (call->fd < 0 || last < call->fd || last > INT32_MAX)
+        return;
+    call->end = last + 1;
+    call->added = descriptors->added;
+}
+
+/* Removes the names of a range of descriptors, except those that other threads have opened since
+ * the call began. The next item is found before one is removed. */
+static void end_close_range(struct probity_descriptors *descriptors, uint32_t trace,
+                            const struct descriptor_call *call)
+{
+    const uint64_t from = descriptor_key(trace, call->fd);
+    const uint64_t to = descriptor_key(trace, call->end - 1);
     const struct descriptor *item = NULL, *next;
 
-    if (call->fd < 0 || last < call->fd)
-        return;
-    call->fd = -1; /* the call has no single descriptor */
     for (item = probity_hashtable_next(&descriptors->items, NULL); item != NULL; item = next) {
         next = probity_hashtable_next(&descriptors->items, item);
-        if (item->key >= from && item->key <= to)
+        if (item->key >= from && item->key <= to && item->added <= call->added)
             forget(descriptors, item->key);
     }
 }
@@ -234,6 +244,8 @@ static int finish_call(struct probity_descriptors *descriptors, uint32_t trace,
         return set(descriptors, trace, call->fd, kind, peer);
     if (values->result < 0)
         return 0;
+    if (call->end > 0)
+        end_close_range(descriptors, trace, call);
     if (is_named(function, "accept"))
         return set(descriptors, trace, values->result, kind, peer[0] != '\0' ? peer : "socket");
     if (is_named(function, "dup") || is_named(function, "fcntl"))
@@ -317,10 +329,11 @@ int probity_descriptors_put(struct probity_descriptors *descriptors,
     if (event->kind == PROBITY_EVENT_ENTER) {
         call->function = event->function;
         call->fd = values.fd;
+        call->end = 0;
         memcpy(call->path, values.path, TEXT_MAX);
         memcpy(call->peer, values.peer, TEXT_MAX);
         if (values.last >= 0)
-            begin_close_range(descriptors, event->trace, call, values.last);
+            begin_close_range(descriptors, call, values.last);
         else if (is_named(event->function, "close") || is_named(event->function, "fclose"))
             begin_close(descriptors, event->trace, call);
         return 0;
@@ -344,7 +357,7 @@ struct probity_descriptor_target probity_descriptors_target(
         return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_PEER, call->peer};
     if (call->path[0] != '\0')
         return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_FILE, call->path};
-    if (call->fd < 0)
+    if (call->fd < 0 || call->end > 0) /* no single descriptor */
         return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_UNKNOWN, ""};
     const struct descriptor *item = find(descriptors, descriptor_key(trace, call->fd));
     if (item != NULL && find(descriptors, outdated_key(trace)) == NULL)

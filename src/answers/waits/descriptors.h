@@ -34,6 +34,7 @@ struct probity_descriptors {
     struct probity_hashtable items;
     struct descriptor_call *calls; /* by thread slot: the call in progress */
     uint32_t call_count;
+    uint64_t added; /* items so far */
     uint64_t forgotten;
     struct descriptors_state *states; /* by trace: the state to continue from */
     uint32_t state_count, states_left;
@@ -52,10 +53,13 @@ struct probity_descriptor_target probity_descriptors_target(
 /* ---- In descriptors_state.c: for indexes -------------------------------------------------------
  */
 
+/* Whether a call is closing a range of descriptors, which a state does not contain. */
+int probity_descriptors_are_closing(const struct probity_descriptors *descriptors);
+
 /* Saves the descriptors of a trace after all its events up to a tick have been put, here and to the
  * analysis of waits: returns a PROBITY_INDEX_FILES block, to be freed, or NULL if there is nothing
- * to save. Returns 1; 0 if it would not be exact, because a descriptor was evicted; or
- * PROBITY_ERROR_MEMORY. */
+ * to save. Not to be called while a range is being closed. Returns 1; 0 if it would not be exact,
+ * because a descriptor was evicted; or PROBITY_ERROR_MEMORY. */
 int probity_descriptors_save(const struct probity_descriptors *descriptors,
                              const struct probity_waits *waits, uint64_t tick,
                              uint8_t **ret_bytes, size_t *ret_count);

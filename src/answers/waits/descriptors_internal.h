@@ -12,12 +12,15 @@ enum { DESCRIPTOR_TEXT_MAX = 256 };
 struct descriptor_call {
     const struct probity_function *function; /* NULL: no call is in progress */
     int64_t fd; /* -1: none */
+    int64_t end; /* of the range that the call closes, which begins with fd; 0: none */
+    uint64_t added; /* of the table, when such a call began */
     char path[DESCRIPTOR_TEXT_MAX], peer[DESCRIPTOR_TEXT_MAX];
 };
 
 struct descriptor {
     struct probity_link link;
     uint64_t key; /* trace and number */
+    uint64_t added; /* of the table, once it was in it */
     enum probity_descriptor_kind kind;
     char name[];
 };

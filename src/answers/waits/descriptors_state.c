@@ -10,6 +10,7 @@
 #include "analysis/waits_state.h"
 #include "answers/waits/descriptors_internal.h"
 #include "base/array_grow.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
 #include "reader/index.h"
@@ -40,6 +41,16 @@ static void put_call(struct waits_bytes *saved, const struct descriptor_call *ca
     put_text(saved, call->peer);
 }
 
+int probity_descriptors_are_closing(const struct probity_descriptors *descriptors)
+{
+    for (uint32_t slot = 0; slot < descriptors->call_count; slot++) {
+        const struct descriptor_call *call = &descriptors->calls[slot];
+        if (call->function != NULL && call->end > 0)
+            return 1;
+    }
+    return 0;
+}
+
 /* Returns the number of calls in progress. */
 static uint64_t put_calls(struct waits_bytes *saved, const struct probity_descriptors *descriptors,
                           const struct probity_waits *waits)
@@ -64,6 +75,7 @@ int probity_descriptors_save(const struct probity_descriptors *descriptors,
 {
     struct waits_bytes saved = {.used = PROBITY_INDEX_FILES_BYTES};
 
+    probity_assert(!probity_descriptors_are_closing(descriptors));
     if (descriptors->forgotten > 0)
         return 0;
     saved.bytes = probity_array_fit(NULL, 1, saved.used, &saved.capacity);
@@ -184,6 +196,7 @@ static int get_call(struct probity_descriptors *descriptors, struct descriptors_
         return PROBITY_ERROR_MEMORY;
     call->function = function;
     call->fd = fd != 0 ? (int64_t)(fd - 1) : -1;
+    call->end = 0;
     get_text(state, call->path);
     get_text(state, call->peer);
     return 0;
