@@ -37,7 +37,16 @@ same() {
     compared=$((compared + 1))
 }
 
-# If threads are selected, even all, each event is taken alone. $1 trace
+# The data of a page, legibly, without the list of the chosen threads.
+data_of() {
+    python3 -c 'import base64, json, re, sys, zlib
+text = re.search(r"id=\"probity-data\">([^<]*)<", sys.stdin.read())[1]
+data = json.loads(zlib.decompress(base64.b64decode(text)))
+del data["timeline"]["tids"]
+json.dump(data, sys.stdout, indent=1)' < "$1" > data && mv data "$1"
+}
+
+# If threads are selected, even all, each event is taken alone. $1 trace, then further commands
 same_alone() {
     local tids jobs words command
     [ "${VARIANT:-gcc}" != tsan ] || return 0
@@ -49,12 +58,15 @@ same_alone() {
                  'hist --self *' 'hist --cpu *' 'report --columns calls,elapsed,parallelism' \
                  'hist --start-probe 1 --end-probe 3' timeline 'timeline --json' \
                  'timeline --since 30% --until 70%' \
-                 'why --function * --limit 3' 'why --function * --since 40%'; do
+                 'why --function * --limit 3' 'why --function * --since 40%' \
+                 'view -o -' 'view --since 30% --until 70% -o -' "${@:2}"; do
         ((RANDOM % ${SHARE:-1} == 0)) || continue
         read -ra command <<< "$words"
         one 1 alone "${command[@]}" --tid "$tids" "$1"
+        [[ $words != view* ]] || data_of alone.out || fail "$words --tid $1: no data"
         for jobs in 1 2; do
             one "$jobs" runs "${command[@]}" "$1"
+            [[ $words != view* ]] || data_of runs.out || fail "$words $1: no data"
             cmp -s runs.out alone.out && cmp -s runs.err alone.err ||
                 fail "--jobs $jobs ${command[*]} $1: with --tid: $(diff runs.err alone.err |
                     head -n 5; diff runs.out alone.out | head -n 10)"
@@ -130,8 +142,19 @@ record varied "$PROGRAMS/varied" 0 20
 for trace in typed exported jumps varied; do all_commands "$trace"; done
 record paused "$PROGRAMS/fntrace_scopes" pauses
 for trace in typed exported jumps varied paused; do same_alone "$trace"; done
-[ -n "$small" ] || same_alone scopes
-[ -n "$small" ] || same_alone hits
+if [ -z "$small" ]; then
+    same_alone scopes
+    same_alone hits
+    # An allocation has the call path of the scopes that are open, which runs open and leave.
+    "$PROBITY" record -o heap --calls memory -- "$PROGRAMS/heap.shared" 100 2> reported ||
+        fail "record --calls memory: $(cat reported)"
+    expect "allocations in copy()" true "$("$PROBITY" memory --json heap |
+        jq 'any(.rows[]; .path == ["main", "load", "add", "copy"] and .allocations == 200)')"
+    middle=$("$PROBITY" csv --columns wall_s,wall_ns heap |
+        awk -F , 'NR == 250 { printf "@%d.%09d", $1, $2 }')
+    same_alone heap memory 'memory --json' 'memory --json --function add' \
+        "memory --json --until $middle" "memory --json --since $middle"
+fi
 all_commands typed varied exported
 same diff typed -- typed
 same view --force -o - exported

@@ -1136,6 +1136,12 @@ async function wideTables() {
   }
 }
 
+// The title names each program once.
+async function title() {
+  const page = await open();
+  expect("title", answers[0].title, await page.title());
+}
+
 async function empty() {
   const page = await open();
   await page.keyboard.press("?");
@@ -1947,7 +1953,7 @@ async function abandon() {
   page = undefined;
 }
 
-const scenarios = { arrived, states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, rangedMerged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, wideTables, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, labelRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
+const scenarios = { title, arrived, states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, rangedMerged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, wideTables, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, labelRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

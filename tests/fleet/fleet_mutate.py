@@ -4,16 +4,18 @@
 A statement "TEST SEED" sets what is changed: 0 nothing, otherwise some replies, always in the same
 way. "TEST endless" and "TEST redirect" are faults of all later replies, and "TEST COUNT" replies
 with the number of requests since then. Replies of the database are kept by statement, so the
-database answers each statement once.
+database answers each statement once. If the database cannot be reached, the status is 599.
 """
 import http.server
 import random
 import sys
+import urllib.error
 import urllib.request
 import zlib
 
 EDGES = [0, 1, 2, 3, 7, 8, 10, 27, 63, 64, 127, 128, 129, 255]
-TEXTS = [b"\x1b]0;x\x07", b"\n\n", b"\x1b[2J", b"../../", b"=cmd(", b"\xff\xfe\x80", b"\0\0\0", b"%s%n"]
+TEXTS = [b"\x1b]0;x\x07", b"\n#!\n", b"\x1b[2J", b"../../", b"=cmd(", b"\xff\xfe\x80", b"\0\0\0", b"%s%n",
+         b"\xc2\x9b2J"]
 upstream = sys.argv[1]
 replies = {}
 state = {"seed": 0, "fault": "", "count": 0}
@@ -100,6 +102,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     replies[key] = reply.status, reply.read()
             except urllib.error.HTTPError as error:
                 replies[key] = error.code, error.read()
+            except OSError as error:
+                return 599, str(error).encode()
         return replies[key]
 
     def do_POST(self):
@@ -112,6 +116,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if state["fault"] == "redirect":
             return self.answer(307, b"", ("Location", f"http://127.0.0.1:{upstream}{self.path}"))
         status, reply = self.forward(body)
+        if status == 599:
+            return self.answer(status, reply)
         chance = random.Random(state["seed"] * 1000003 + zlib.crc32(body))
         if state["seed"] != 0 and chance.random() < (0.02 if b"version()" in body else 0.6):
             reply = change(reply, chance)

@@ -433,6 +433,9 @@ done
 "$PROBITY" diff --json blocks1 blocks2 -- blocks3 blocks4 > diff-blocks.json
 view "comparison of blocks" 0 --diff blocks1 --diff blocks2 -o diff-blocks.html blocks3 blocks4
 look diffBlocks diff-blocks.html diff-blocks.json
+view "programs" 0 --spans 100 -o programs.html run3 blocks3 run4
+echo "{\"title\": \"${TREE##*/} ×2, blocks – Probity\"}" > title.json
+look title programs.html title.json
 "$PROBITY" blocks --json blocks1 blocks2 > base-blocks.json
 "$PROBITY" blocks --json blocks3 blocks4 > now-blocks.json
 look overlaid diff-blocks.html diff-blocks.json base-blocks.json now-blocks.json
