@@ -5,6 +5,7 @@
 #include "symbols/debug_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,75 @@ static int is_file_ours(struct symbols_debug_files *files, const struct stat *of
     return is && S_ISREG(of_file->st_mode) && is_ours(of_file);
 }
 
+/* The length of the shortest prefix of an absolute path that is a symbolic link, or 0. */
+static size_t first_link(char *path)
+{
+    struct stat status;
+
+    for (char *slash = path; slash != NULL;) {
+        slash = strchr(slash + 1, '/');
+        if (slash != NULL)
+            *slash = '\0';
+        int is_link = lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+        size_t length = strlen(path);
+        if (slash != NULL)
+            *slash = '/';
+        if (is_link)
+            return length;
+    }
+    return 0;
+}
+
+/* Replaces a prefix, which is a link, by its target. Returns -1 if the result is too long. */
+static int follow(char path[PATH_MAX], size_t link_bytes)
+{
+    char link[PATH_MAX], target[PATH_MAX], rest[PATH_MAX];
+
+    snprintf(rest, sizeof rest, "%s", path + link_bytes);
+    snprintf(link, sizeof link, "%.*s", (int)link_bytes, path);
+    ssize_t length = readlink(link, target, sizeof target - 1);
+    if (length <= 0)
+        return -1;
+    target[length] = '\0';
+    to_directory(link);
+    int bytes = target[0] == '/' ? snprintf(path, PATH_MAX, "%s%s", target, rest)
+                                 : snprintf(path, PATH_MAX, "%s/%s%s", link, target, rest);
+    return bytes < PATH_MAX ? 0 : -1;
+}
+
+/* Whether nobody else can replace a link through which an absolute path leads. */
+static int are_links_safe(struct symbols_debug_files *files, const char *path)
+{
+    enum { LINKS_MAX = 40 }; /* as in Linux */
+    char now[PATH_MAX], directory[PATH_MAX], own[PATH_MAX];
+    struct stat status;
+
+    snprintf(now, sizeof now, "%s", path);
+    for (int i = 0; i <= LINKS_MAX; i++) {
+        size_t bytes = first_link(now);
+        if (bytes == 0)
+            return 1;
+        snprintf(directory, sizeof directory, "%.*s", (int)bytes, now);
+        to_directory(directory);
+        if (realpath(directory, own) == NULL || stat(own, &status) != 0)
+            return 0;
+        if (!is_ours(&status)) {
+            note_others(files, own);
+            return 0;
+        }
+        if (follow(now, bytes) != 0)
+            break;
+    }
+    note(files, "'%s' leads through too many links", path);
+    return 0;
+}
+
+/* Whether open() fails for this reason too, so that there is no file. */
+static int is_missing_for(int reason)
+{
+    return reason == ENOENT || reason == EACCES || reason == ENOTDIR || reason == ENAMETOOLONG;
+}
+
 /* Whether a file at this absolute path may be opened. If it does not exist, nobody else may be able
  * to create it, or a directory above it. */
 static int is_safe(struct symbols_debug_files *files, const char *path)
@@ -80,9 +150,11 @@ static int is_safe(struct symbols_debug_files *files, const char *path)
         note(files, "it names a file whose path is too long");
         return 0;
     }
+    if (!are_links_safe(files, path))
+        return 0;
     snprintf(rest, sizeof rest, "%s", path);
     for (; realpath(rest, own) == NULL; is_missing = 1) {
-        if ((errno != ENOENT && errno != EACCES) || lstat(rest, &status) == 0) {
+        if (!is_missing_for(errno) || lstat(rest, &status) == 0) {
             note(files, "'%s' is not a regular file", rest); /* a dangling link, for example */
             return 0;
         }
@@ -90,7 +162,7 @@ static int is_safe(struct symbols_debug_files *files, const char *path)
     }
     if (stat(own, &status) != 0)
         return 0;
-    if (!is_missing)
+    if (!is_missing || !S_ISDIR(status.st_mode))
         return is_file_ours(files, &status, own);
     if (!is_ours(&status))
         note_others(files, own);
@@ -178,21 +250,38 @@ static int is_there(const char *file, const char *link)
     return is;
 }
 
-/* Writes the path at which a file is found by the build id of the module, or "" if it is not looked
- * for. */
-static void build_id_path(char ret_path[PATH_MAX], Dwfl_Module *module)
+/* Writes the path at which a file with a build id is looked for, or "" if it is not: libdwfl ignores
+ * such ids. */
+static void build_id_path(char ret_path[PATH_MAX], const unsigned char *id, ssize_t bytes)
 {
-    const unsigned char *id;
-    GElf_Addr at;
-    int bytes = dwfl_module_build_id(module, &id, &at);
+    enum { BYTES_MIN = 3, BYTES_MAX = 64 };
     int length = snprintf(ret_path, PATH_MAX, "/usr/lib/debug/.build-id/");
 
-    for (int i = 0; i < bytes && length < PATH_MAX - 8; i++)
+    if (bytes < BYTES_MIN || bytes > BYTES_MAX) {
+        ret_path[0] = '\0';
+        return;
+    }
+    for (ssize_t i = 0; i < bytes; i++)
         length += snprintf(ret_path + length, PATH_MAX - (size_t)length, "%02x%s", id[i],
                            i == 0 ? "/" : "");
     snprintf(ret_path + length, PATH_MAX - (size_t)length, ".debug");
-    if (bytes <= 0)
-        ret_path[0] = '\0';
+}
+
+/* Writes where the shared file is looked for by the id in a file's .gnu_debugaltlink, or "". The
+ * file is read separately, because libdwfl does not give its data to the callback. */
+static void shared_path(char ret_path[PATH_MAX], const char *file)
+{
+    int descriptor = probity_os_open_regular(AT_FDCWD, file, O_RDONLY);
+    Dwarf *dwarf = descriptor >= 0 ? dwarf_begin(descriptor, DWARF_C_READ) : NULL;
+    const char *name;
+    const void *id = NULL;
+    ssize_t bytes = dwarf != NULL ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) : 0;
+
+    build_id_path(ret_path, id, bytes);
+    if (dwarf != NULL)
+        dwarf_end(dwarf);
+    if (descriptor >= 0)
+        close(descriptor);
 }
 
 /* Only the ELF file itself may be untrusted: the files that it names were found here. No file names
@@ -202,15 +291,20 @@ int symbols_debug_files_find(Dwfl_Module *module, void **data, const char *name,
                              char **ret_file)
 {
     struct symbols_debug_files *files = *data;
-    char path[PATH_MAX];
+    char path[PATH_MAX], shared[PATH_MAX];
+    const unsigned char *id = NULL;
     struct stat status;
+    GElf_Addr at;
 
     *ret_file = NULL;
     if (files == NULL || file == NULL)
         return -1;
-    build_id_path(path, module);
+    int id_bytes = dwfl_module_build_id(module, &id, &at);
+    build_id_path(path, id, id_bytes);
     int is_id_safe = path[0] == '\0' || is_safe(files, path);
     if (files->is_trusted || strcmp(file, files->path) != 0) {
+        shared_path(shared, file);
+        is_id_safe &= shared[0] == '\0' || is_safe(files, shared);
         if (is_id_safe && is_link_safe(files, file, link))
             return dwfl_standard_find_debuginfo(module, data, name, base, file, link, checksum,
                                                 ret_file);

@@ -2,11 +2,12 @@
  *
  * debug_files.h: decides which other files libdwfl and libdw may open because an ELF file names
  * them: separate and shared debugging information. (Split units are never looked for: object.c.)
- * They open these files like any others, even devices and pipes, on which a command would wait
- * forever. So such a file is used only if nobody except the caller, the caller's group and root can
- * have created it: it is a regular file that belongs to the caller or root, like its directory, and
- * nobody else except the caller's group may write to either. Supplementary groups are excluded:
- * they may have many members. A missing file is harmless if nobody else can create it.
+ * They open these like any other, even pipes, on which a command would wait forever, and devices.
+ * So such a file is used only if nobody but the caller, the caller's group and root can have put it
+ * there: it is a regular file that belongs to the caller or root, as do its directory and that of
+ * each symbolic link through which it is opened, and nobody but the caller's group may write to
+ * these. Supplementary groups do not count: they may have many members. A missing file is harmless
+ * if nobody else can create it.
  */
 #ifndef PROBITY_SYMBOLS_DEBUG_FILES_H
 #define PROBITY_SYMBOLS_DEBUG_FILES_H

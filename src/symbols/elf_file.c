@@ -79,7 +79,8 @@ void symbols_elf_file_close(struct symbols_elf_file *file)
     free(file->files);
 }
 
-static int has_section(Elf *elf, const char *wanted)
+/* Names of compressed sections have other prefixes. */
+static int has_section(Elf *elf, const char *suffix)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
@@ -91,7 +92,8 @@ static int has_section(Elf *elf, const char *wanted)
         const char *name = gelf_getshdr(section, &header) != NULL
                                ? elf_strptr(elf, names, header.sh_name)
                                : NULL;
-        if (name != NULL && strcmp(name, wanted) == 0)
+        if (name != NULL && strlen(name) >= strlen(suffix) &&
+            strcmp(name + strlen(name) - strlen(suffix), suffix) == 0)
             return 1;
     }
     return 0;
@@ -128,7 +130,7 @@ Dwarf *symbols_elf_file_dwarf(struct symbols_elf_file *file)
     if (file->module == NULL)
         return NULL;
     if (!files->is_trusted &&
-        has_section(dwfl_module_getelf(file->module, &bias), ".gnu_debugaltlink"))
+        has_section(dwfl_module_getelf(file->module, &bias), "gnu_debugaltlink"))
         files->is_refused = 1;
     else
         dwarf = dwfl_module_getdwarf(file->module, &bias);

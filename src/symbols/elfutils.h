@@ -8,6 +8,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 
@@ -19,12 +20,13 @@
     X(gelf_getshdr)
 
 #define SYMBOLS_DWARF_FUNCTIONS(X) \
-    X(dwarf_aggregate_size) X(dwarf_attr) X(dwarf_attr_integrate) X(dwarf_child) \
+    X(dwarf_aggregate_size) X(dwarf_attr) X(dwarf_attr_integrate) X(dwarf_begin) X(dwarf_child) \
     X(dwarf_decl_file) X(dwarf_decl_line) X(dwarf_diecu) X(dwarf_diename) X(dwarf_dieoffset) \
-    X(dwarf_entrypc) X(dwarf_formflag) X(dwarf_formref_die) X(dwarf_formsdata) \
+    X(dwarf_end) X(dwarf_entrypc) X(dwarf_formflag) X(dwarf_formref_die) X(dwarf_formsdata) \
     X(dwarf_formstring) X(dwarf_formudata) X(dwarf_get_units) X(dwarf_getlocation_addr) \
     X(dwarf_getsrc_die) X(dwarf_hasattr) X(dwarf_haspc) X(dwarf_lineno) X(dwarf_linesrc) \
     X(dwarf_offdie) X(dwarf_ranges) X(dwarf_siblingof) X(dwarf_tag) X(dwarf_whatform) \
+    X(dwelf_dwarf_gnu_debugaltlink) \
     X(dwfl_begin) X(dwfl_build_id_find_debuginfo) X(dwfl_end) X(dwfl_module_addrdie) \
     X(dwfl_module_addrinfo) \
     X(dwfl_module_build_id) X(dwfl_module_getdwarf) X(dwfl_module_getelf) \
@@ -78,12 +80,14 @@ int symbols_elf_load(void);
 #define dwarf_aggregate_size symbols_dwarf.dwarf_aggregate_size
 #define dwarf_attr symbols_dwarf.dwarf_attr
 #define dwarf_attr_integrate symbols_dwarf.dwarf_attr_integrate
+#define dwarf_begin symbols_dwarf.dwarf_begin
 #define dwarf_child symbols_dwarf.dwarf_child
 #define dwarf_decl_file symbols_dwarf.dwarf_decl_file
 #define dwarf_decl_line symbols_dwarf.dwarf_decl_line
 #define dwarf_diecu symbols_dwarf.dwarf_diecu
 #define dwarf_diename symbols_dwarf.dwarf_diename
 #define dwarf_dieoffset symbols_dwarf.dwarf_dieoffset
+#define dwarf_end symbols_dwarf.dwarf_end
 #define dwarf_entrypc symbols_dwarf.dwarf_entrypc
 #define dwarf_formflag symbols_dwarf.dwarf_formflag
 #define dwarf_formref_die symbols_dwarf.dwarf_formref_die
@@ -102,6 +106,7 @@ int symbols_elf_load(void);
 #define dwarf_siblingof symbols_dwarf.dwarf_siblingof
 #define dwarf_tag symbols_dwarf.dwarf_tag
 #define dwarf_whatform symbols_dwarf.dwarf_whatform
+#define dwelf_dwarf_gnu_debugaltlink symbols_dwarf.dwelf_dwarf_gnu_debugaltlink
 #define dwfl_begin symbols_dwarf.dwfl_begin
 #define dwfl_build_id_find_debuginfo symbols_dwarf.dwfl_build_id_find_debuginfo
 #define dwfl_end symbols_dwarf.dwfl_end

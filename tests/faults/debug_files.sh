@@ -25,6 +25,10 @@ build() {
     "${CC:-gcc}" -O1 $SANITIZE_FLAG -I "$SOURCE/include" "$@" source.c "$BUILD/lib/libprobity.a" \
         -lpthread -ldl -lm
 }
+record() { # $1 program, $2 where its trace goes
+    rm -f "$2"
+    PROBITY_OUT=$2 "$1" || fail "$1: status $?"
+}
 # $1 directory, $2 whether the full prototype is expected, $3 the expected reason if it is not
 look() {
     local status=0 warning="probity log: debugging information of '.*' is not used: ${3:-}"
@@ -97,7 +101,55 @@ for place in "$WORK/open/shared" ../open/shared; do
     mv own/linked.trace own/trace
     look own 0 "$others/open'"
 done
-rm own/linked own/linked.debug
+# The directory of a link counts, too: its owner can replace the link at any time.
+objcopy --remove-section .gnu_debugaltlink own/linked
+strip -g own/linked
+mv own/linked.debug own/kept.debug
+ln -s kept.debug own/linked.debug
+objcopy --add-gnu-debuglink=own/linked.debug own/linked
+record own/linked "$WORK/own/trace"
+look own 1
+rm own/linked.debug
+ln -s "$WORK/own/kept.debug" open/link.debug
+ln -s ../open/link.debug own/linked.debug
+look own 0 "$others/open'"
+rm own/linked.debug open/link.debug
+mkdir -m 755 own/real
+mv own/kept.debug own/real/linked.debug
+ln -s ../own/real open/real
+ln -s "$WORK/open/real" own/.debug
+look own 0 "$others/open'"
+rm own/.debug
+ln -s real own/.debug
+look own 1
+rm -r own/.debug own/real open/real
+
+# The section that names a shared file may be compressed.
+build -g -o own/linked
+for section in .zgnu_debugaltlink .gnu.debuglto_.gnu_debugaltlink; do
+    cp own/linked open/linked
+    printf '%s\0%20s' "$WORK/open/shared" x > altlink
+    objcopy --add-section $section=altlink open/linked
+    record open/linked "$WORK/open/trace"
+    look open 0 "$others/open'"
+done
+rm open/linked
+
+# Build ids that are not looked for, because they are too short or too long, and a place that is
+# not a directory.
+for id in 0x12 "0x$(printf '12%.0s' $(seq 65))" "0x$(printf '12%.0s' $(seq 200))"; do
+    build -g -Wl,--build-id="$id" -o own/linked
+    objcopy --only-keep-debug own/linked own/linked.debug
+    strip -g own/linked
+    objcopy --add-gnu-debuglink=own/linked.debug own/linked
+    record own/linked "$WORK/own/trace"
+    look own 1
+done
+echo > own/.debug
+look own 1
+chmod 666 own/.debug
+look own 0 "$others/own/.debug'"
+rm own/.debug own/linked own/linked.debug
 
 # A file found by its build id is used for any program, but only if no other user can write to it or
 # to its directory. In a mount namespace, since only root may write to the usual directory.
@@ -106,8 +158,8 @@ look_by_id() {
 set -euo pipefail
 mount -t tmpfs none /usr/lib/debug
 chmod 755 /usr/lib/debug
-mkdir -p -m 755 /usr/lib/debug/.build-id/12
-chmod 755 /usr/lib/debug/.build-id /usr/lib/debug/.build-id/12
+mkdir -p -m 755 /usr/lib/debug/.build-id/12 /usr/lib/debug/.build-id/20
+chmod 755 /usr/lib/debug/.build-id /usr/lib/debug/.build-id/12 /usr/lib/debug/.build-id/20
 cp by_id.debug /usr/lib/debug/.build-id/12/34567890abcdef.debug
 chmod 644 /usr/lib/debug/.build-id/12/34567890abcdef.debug
 cd /usr/lib/debug/.build-id/12
@@ -136,7 +188,8 @@ if [ "$(id -u)" = 0 ] && [ -d /usr/lib/debug ] && unshare --mount true 2> /dev/n
         look_by_id $place true 1
         # shellcheck disable=SC2016 # expanded in the namespace
         for change in 'chmod 777 .' 'chown 65534 .' 'chmod 666 $file' 'chown 65534 $file' \
-            'rm $file; mkfifo -m 644 $file' 'ln -sf /dev/zero $file'; do
+            'rm $file; mkfifo -m 644 $file' 'ln -sf /dev/zero $file' \
+            'mv $file ../20; ln -s ../20/${file##*/} $file; chown 65534 .; chmod 777 .'; do
             case $change in
             *' .') reason="others may write to '$id'" ;;
             *fifo*) reason="'$id/34567890abcdef.debug' is not a regular file" ;;
@@ -145,8 +198,21 @@ if [ "$(id -u)" = 0 ] && [ -d /usr/lib/debug ] && unshare --mount true 2> /dev/n
             esac
             look_by_id $place "$change" 0 "$reason"
         done
+        # shellcheck disable=SC2016
+        look_by_id $place 'mv $file ../20; ln -s ../20/${file##*/} $file' 1
         rm $place/by_id
     done
+    # A shared file that is missing where it is named, but not under its own id.
+    build -g -Wl,--build-id=none -o own/by_id
+    printf '%s\0%20s' "$WORK/own/missing" x > altlink
+    objcopy --add-section .gnu_debugaltlink=altlink own/by_id
+    record own/by_id "$WORK/own/trace"
+    look own 1
+    shared=/usr/lib/debug/.build-id/20/$(printf '20%.0s' $(seq 18))78.debug
+    look_by_id own "chmod 777 ../20; mkfifo $shared" 0 \
+        "others may write to '/usr/lib/debug/.build-id/20'"
+    look_by_id own "mkfifo $shared" 0 "'$shared' is not a regular file"
+    rm own/by_id
 else
     echo "not tried: files found by build id (needs root and mount namespaces)"
 fi

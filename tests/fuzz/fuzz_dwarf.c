@@ -3,7 +3,9 @@
  * fuzz_dwarf.c: the parts of an executable or shared library that the tool reads with libdw. The
  * input is such a file; more bytes of its .debug sections are changed here, because the driver
  * changes bytes anywhere. Each input is read in a child, because libdw may call abort(). A file is
- * kept as "failed.N" in the current directory if the child does not exit normally.
+ * kept as "failed.N" in the current directory if the child does not exit normally. If UNCHANGED is
+ * in the environment, nothing is changed here, and the child fails unless it finds two signatures
+ * and some places: what is not found in a seed is not tested with changed copies either.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -20,11 +22,23 @@
 #include "symbols/locate.h"
 #include "symbols/symbols.h"
 
-enum { SECONDS_MAX = 20, SECTIONS_MAX = 32, ADDRESSES = 160, STEP = 4 };
+enum { SECONDS_MAX = 20, SECTIONS_MAX = 32, ADDRESSES = 192 };
 
 const int target_ways = 0;
 
-static const char *const names[] = {"take", "sum", "visit", "main"};
+/* The functions of the seeds, below the lines of their declarations. Results are cached by the
+ * address of a function. */
+enum { LINE = 1000 };
+static const struct probity_function functions[] = {
+    {.name = "take", .file = "types.cc", .line = LINE, .object = ""},
+    {.name = "visit", .file = "types.cc", .line = LINE, .object = ""},
+    {.name = "take", .file = "cyclic.c", .line = LINE, .object = ""},
+    {.name = "main", .file = "cyclic.c", .line = LINE, .object = ""}};
+
+/* What was found in a file. */
+struct results {
+    unsigned signatures, places, lines;
+};
 
 struct range {
     uint64_t offset, bytes;
@@ -85,7 +99,8 @@ static void change(uint8_t *bytes, const struct range *found, size_t count, uint
     }
 }
 
-static void read_all(const char *path, uint64_t first)
+/* The trace of a file without a build id contains an empty one. */
+static struct results read_all(const char *path, uint64_t first)
 {
     const struct symbols_wanted wanted = {"*", "*", 1};
     struct symbols_arguments *arguments = symbols_arguments_new();
@@ -93,23 +108,28 @@ static void read_all(const char *path, uint64_t first)
     struct symbols *symbols = symbols_open(NULL);
     struct symbols_found found;
     struct symbols_place place;
+    struct results results = {0};
     uint32_t line;
     size_t bytes;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct probity_function function = {
-            .name = names[i], .file = "object.c", .line = (uint32_t)i, .object = path};
-        symbols_signature(symbols, &function, path);
-        for (uint64_t at = 0; at < ADDRESSES; at++)
-            free(symbols_locate(path, names[i], first + at * STEP, &line));
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        results.signatures += symbols_signature(symbols, &functions[i], path) != NULL;
+        for (uint64_t at = 0; at < ADDRESSES; at++) {
+            char *file = symbols_locate(path, functions[i].name, first + at, &line);
+            results.lines += file != NULL;
+            free(file);
+        }
     }
-    for (uint64_t at = 0; at < ADDRESSES; at++)
-        symbols_address_find(addresses, path, "", first + at * STEP, &place);
+    for (uint64_t at = 0; at < ADDRESSES; at++) {
+        symbols_address_find(addresses, path, "", first + at, &place);
+        results.places += place.file != NULL && place.symbol != NULL;
+    }
     symbols_arguments_add(arguments, path, &wanted, &found);
     free(symbols_arguments_bytes(arguments, &bytes));
     symbols_arguments_release(arguments);
     symbols_addresses_close(addresses);
     symbols_close(symbols);
+    return results;
 }
 
 static void keep(const uint8_t *bytes, size_t size, int status)
@@ -137,7 +157,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < size; i++)
         state = state * 31 + data[i];
     size_t count = find_sections(copy, size, found, &first);
-    if (count > 0)
+    int is_unchanged = getenv("UNCHANGED") != NULL;
+    if (count > 0 && !is_unchanged)
         change(copy, found, count, &state);
     int file = memfd_create("object", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
@@ -147,8 +168,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (child == 0) {
         const struct rlimit seconds = {SECONDS_MAX, SECONDS_MAX};
         setrlimit(RLIMIT_CPU, &seconds);
-        read_all(path, first);
-        _exit(0);
+        struct results results = read_all(path, first);
+        _exit(is_unchanged &&
+              (results.signatures != 2 || results.places == 0 || results.lines == 0));
     }
     close(file);
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)

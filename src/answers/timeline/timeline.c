@@ -202,7 +202,8 @@ static int close_call(struct probity_timeline *timeline, struct timeline_thread 
                       : error;
 }
 
-/* event NULL: no values were recorded at the end of the call. */
+/* event NULL: no values were recorded at the end of the call. Not after an error: its lane may be
+ * missing. */
 static inline __attribute__((always_inline)) void
 end_call(struct probity_timeline *timeline, struct timeline_thread *thread,
          const struct probity_scope *scope, enum probity_scope_end how,
@@ -240,7 +241,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     struct probity_timeline *timeline = context;
     struct timeline_thread *thread = timeline->by_slot[thread_slot];
 
-    if (thread != NULL)
+    if (thread != NULL && timeline->error == 0)
         end_call(timeline, thread, scope, how, event);
 }
 
@@ -442,6 +443,8 @@ static inline void opened_in_run(void *context, struct probity_scope *scope,
     struct probity_timeline *timeline = context;
     struct timeline_thread *thread = timeline->by_slot[run->event->thread_slot];
 
+    if (__builtin_expect(timeline->error != 0, 0))
+        return;
     take_record(timeline, thread, run, at);
     if (scope->depth < PROBITY_TIMELINE_DEPTH_MAX && reach_call(thread, scope) != 0)
         timeline->error = PROBITY_ERROR_MEMORY;
@@ -453,6 +456,8 @@ static inline void left_in_run(void *context, const struct probity_scope *scope,
     struct probity_timeline *timeline = context;
     struct timeline_thread *thread = timeline->by_slot[run->event->thread_slot];
 
+    if (__builtin_expect(timeline->error != 0, 0))
+        return;
     take_record(timeline, thread, run, at);
     end_call(timeline, thread, scope, PROBITY_SCOPE_LEFT, NULL);
 }
