@@ -250,8 +250,8 @@ static int is_there(const char *file, const char *link)
     return is;
 }
 
-/* Writes the path at which a file with a build id is looked for, or "" if it is not: libdwfl ignores
- * such ids. */
+/* Writes the path at which a file with a build id is looked for, or "" if libdwfl ignores the
+ * id. */
 static void build_id_path(char ret_path[PATH_MAX], const unsigned char *id, ssize_t bytes)
 {
     enum { BYTES_MIN = 3, BYTES_MAX = 64 };
