@@ -119,8 +119,10 @@ static int are_links_safe(struct symbols_debug_files *files, const char *path)
             return 1;
         snprintf(directory, sizeof directory, "%.*s", (int)bytes, now);
         to_directory(directory);
-        if (realpath(directory, own) == NULL || stat(own, &status) != 0)
+        if (realpath(directory, own) == NULL || stat(own, &status) != 0) {
+            note(files, "cannot look up '%s': %s", directory, strerror(errno));
             return 0;
+        }
         if (!is_ours(&status)) {
             note_others(files, own);
             return 0;

@@ -79,8 +79,8 @@ void symbols_elf_file_close(struct symbols_elf_file *file)
     free(file->files);
 }
 
-/* Names of compressed sections have other prefixes. */
-static int has_section(Elf *elf, const char *suffix)
+/* Names of compressed sections have other prefixes, those of split units another suffix. */
+static int has_section(Elf *elf, const char *part)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
@@ -92,8 +92,7 @@ static int has_section(Elf *elf, const char *suffix)
         const char *name = gelf_getshdr(section, &header) != NULL
                                ? elf_strptr(elf, names, header.sh_name)
                                : NULL;
-        if (name != NULL && strlen(name) >= strlen(suffix) &&
-            strcmp(name + strlen(name) - strlen(suffix), suffix) == 0)
+        if (name != NULL && strstr(name, part) != NULL)
             return 1;
     }
     return 0;

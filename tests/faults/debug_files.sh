@@ -124,9 +124,10 @@ ln -s real own/.debug
 look own 1
 rm -r own/.debug own/real open/real
 
-# The section that names a shared file may be compressed.
+# The section that names a shared file may be compressed, or belong to a split unit.
 build -g -o own/linked
-for section in .zgnu_debugaltlink .gnu.debuglto_.gnu_debugaltlink; do
+for section in .zgnu_debugaltlink .gnu.debuglto_.gnu_debugaltlink .gnu_debugaltlink.dwo \
+    .zgnu_debugaltlink.dwo; do
     cp own/linked open/linked
     printf '%s\0%20s' "$WORK/open/shared" x > altlink
     objcopy --add-section $section=altlink open/linked
