@@ -91,7 +91,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_IO, closefrom, (int first), (first))
         probity_calls_next.closefrom(first);
         return;
     }
-    probity_call_enter_range(&call, first, INT_MAX);
+    probity_call_enter_range(&call, first > 0 ? first : 0, INT_MAX);
     probity_calls_next.closefrom(first);
     probity_call_leave(&call, 0);
 }
