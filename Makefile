@@ -437,8 +437,8 @@ $(2): $(OBJ)/$(basename $(1)).o $(3) $(5)
 	@mkdir -p $$(@D)
 	$$(call say,LINK)$$(call linker,$(1)) $$(LINK_FLAGS) -o $$@ $(OBJ)/$(basename $(1)).o $(3) $(4) $$(LDLIBS)
 endef
-# The archive is one object without internal names; the linker omits it if all names that it offers
-# are already defined.
+# The archive is one object without internal names; the linker omits it if all symbols that it
+# defines are already defined.
 internal_objects = $(if $(filter %_internal,$(basename $(1))),$(BOTH_OBJ))
 
 $(foreach s,$(EXAMPLE_SRC),$(eval $(call program_rule,$(s),\
@@ -491,7 +491,7 @@ $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUI
 
 # ---- Running --------------------------------------------------------------------------------------
 
-# Installs the missing packages of the groups in $(1); SETUP=no does not.
+# Installs the missing packages of the groups in $(1), or none with SETUP=no.
 SETUP ?=
 setup = $(if $(filter no,$(SETUP)),@:,@tools/setup.sh $(1))
 

@@ -12,7 +12,8 @@
  *     if (probity_correlation_from_text(header, &id) == 0)
  *         PROBITY_REQUEST_BEGIN("request", id);
  *
- * Needs no other header and no library. Any thread, even in a signal handler; errno is untouched.
+ * Needs no other header and no library. May be used in any thread, even in a signal handler;
+ * preserves errno.
  */
 #ifndef PROBITY_CORRELATION_H
 #define PROBITY_CORRELATION_H

@@ -25,7 +25,8 @@
 #define PROBITY_LOAD(type, at) (*(const volatile type *)(at))
 #endif
 #define PROBITY_EXPECT(value, expected) (value)
-/* x86 makes stores visible in program order; only the compiler must not reorder them. */
+/* x86 makes stores visible in program order; only the compiler must be kept from reordering
+ * them. */
 #define PROBITY_PUBLISH(at, word) (_ReadWriteBarrier(), (void)(*(at) = (word)))
 
 /* Adds a number and returns the previous value. */

@@ -7,7 +7,7 @@
  *     bpftrace -l 'usdt:./prog:*'
  *     bpftrace -e 'usdt:./prog:probity:function_enter { @[str(arg0)] = count(); }' -c ./prog
  *
- *     Name             Arguments                                         Of
+ *     Name             Arguments                                         Defined by
  *     function_enter   const char * function's name, int level           FN_FUNC and similar
  *     function_leave   const char * function's name                      the same, however left
  *     probe_7          uint32_t 7                                        PROBITY_PROBE(7)
@@ -57,7 +57,8 @@
         :                                                                                          \
         : __VA_ARGS__)
 
-/* A probe whose number is a constant to the front end (PROBITY_LIST_NUMBER), or not. */
+/* A probe whose number is, or is not, a constant to the compiler's front end
+ * (PROBITY_LIST_NUMBER). */
 #define PROBITY_USDT_NUMBERED(number)                                                              \
     PROBITY_USDT_MARK("probe_%c0", PROBITY_USDT_WORD(1), "i"(number),                              \
                       PROBITY_USDT_PLACE(PROBITY_CAST(uint32_t, number)))

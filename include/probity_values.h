@@ -321,7 +321,7 @@ template <class Given> constexpr bool is_as_it_is()
            kind_of<plain<Given>>::value != kind::reference;
 }
 
-/* For macros, which must not contain words that the program may have defined. */
+/* For macros, which must not contain names that the program may have defined. */
 template <class Type> constexpr bool is_an_array()
 {
     return std::is_array<Type>::value;

@@ -20,14 +20,14 @@ mkdir -p "$(dirname "$log")"
 mark=${TEST_MARK:-}/$name:$$/
 
 # Ids of the test's processes. A zombie has no environment, but a thread that survives the main
-# thread has.
+# thread has one.
 running() {
     grep -lsaF "TEST_MARK=$mark" /proc/[0-9]*/task/[0-9]*/environ | cut -d / -f 3 | sort -u
 }
 
 # Prints the processes that the test left running, and kills them and those that they start
 # meanwhile. A process that was killed, or whose input has ended, may take a moment to end. $1
-# seconds for that
+# seconds to wait
 end_leftovers() {
     local end=$((SECONDS + $1)) pids pid turn
     pids=$(running)

@@ -26,7 +26,7 @@ struct open_scope {
     struct function_use *use;
     struct probity_scope_time paused_at; /* valid if is_paused */
     uint32_t outer; /* value of use->latest without this activation */
-    uint32_t floor; /* depth of the outermost scope whose callers include this one's time */
+    uint32_t floor; /* depth of the outermost scope whose total includes this one's time */
     uint32_t is_pending; /* began in the range */
 };
 
@@ -43,7 +43,7 @@ struct scope_thread {
     struct probity_scope_time now; /* times of the latest record; CPU time never decreases */
     struct probity_scope_time before; /* times of the previous record */
     struct probity_hashtable uses;
-    struct function_use *recent[RECENT_USES]; /* found last, by number */
+    struct function_use *recent[RECENT_USES]; /* cache of the latest lookups, by function number */
     struct closed_scope *closed; /* a ring */
     uint32_t closed_first, closed_count, closed_capacity; /* capacity: a power of two, or 0 */
     uint64_t last_tick; /* of the latest record, if costs are enabled */
@@ -60,7 +60,7 @@ struct probity_scopes {
     struct probity_scopes_costs costs;
 };
 
-/* The rare steps, in scopes.c. */
+/* Slow paths, in scopes.c. */
 
 /* Opens a scope of any function. NULL if out of memory. */
 struct open_scope *probity_scopes_push(struct probity_scopes *scopes, struct scope_thread *thread,
@@ -70,7 +70,8 @@ struct open_scope *probity_scopes_push(struct probity_scopes *scopes, struct sco
  * or lack of memory, drops its oldest entry. Returns 0 if the ring has no entries at all. */
 int probity_scopes_make_place(struct scope_thread *thread);
 
-/* Copied separately: a load of both stalls until both have been stored. */
+/* Copies each member separately: one load of both would stall until both earlier stores are
+ * complete. */
 static inline void scopes_copy_time(struct probity_scope_time *to,
                                     const struct probity_scope_time *from)
 {

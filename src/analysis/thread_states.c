@@ -78,7 +78,8 @@ static size_t count_until(const struct thread_item *thread, uint64_t wall_ns)
     return low;
 }
 
-/* Makes room in a full list if half of it is not needed, or if there are too many in total. */
+/* Drops old changes from a full list if at least half of them are not needed, or if too many
+ * changes are kept in total. */
 static void forget(struct probity_thread_states *states, struct thread_item *thread)
 {
     uint32_t slot = (uint32_t)(thread - states->threads);

@@ -33,9 +33,9 @@ static int add_holder(struct probity_waits *waits, struct probity_wait *wait,
     return 0;
 }
 
-/* Whether a hold can block the waiter. Readers do not block readers, and no thread blocks itself. A
- * unit of a semaphore is returned by the thread that wakes the waiter: only that thread's hold
- * matters. */
+/* Whether a hold can block the waiter. Readers do not block readers, and no thread blocks itself.
+ * For a semaphore, only the hold of the thread that wakes the waiter matters, because that thread
+ * returns the unit. */
 static int is_in_the_way(const struct open_wait *open, const struct object_held *held)
 {
     if (held->slot == open->slot || (open->is_shared && held->is_shared))
@@ -116,15 +116,15 @@ static int add_named(struct probity_waits *waits, const struct open_wait *open,
         wait->culprit = (int)wait->holder_count;
         return add_holder(waits, wait, &named);
     }
-    /* Its hold was recorded after the wait began, or not at all. */
+    /* The hold of the named thread was recorded after the wait began, or not at all. */
     if (first->thread_slot == named.thread_slot)
         first->from_ns = open->from_ns;
     return 0;
 }
 
-/* Adds the latest holder: no thread held the lock during the wait, but the first attempt to take it
- * failed, so it was released between its recorded release and the wait. Waits without a correlation
- * id may be for a free lock. */
+/* Adds the latest holder: no recorded hold overlaps the wait, but the first attempt to take the
+ * lock failed. A release is recorded before it takes effect, so the latest holder still had the
+ * lock. Waits without a correlation id may be for a free lock. */
 static int add_latest(struct probity_waits *waits, const struct open_wait *open,
                       struct probity_wait *wait)
 {

@@ -55,7 +55,8 @@ static inline const uint8_t *probity_varint_get(const uint8_t *at, const uint8_t
     return at + bytes;
 }
 
-/* The same if eight bytes are readable. Returns NULL if the number has nine. */
+/* As probity_varint_get(), if eight bytes are readable. Returns NULL if the number takes nine
+ * bytes. */
 static inline const uint8_t *probity_varint_get_short(const uint8_t *at, uint64_t *ret_value)
 {
     uint64_t word = probity_get_u64(at);

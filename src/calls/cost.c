@@ -27,7 +27,7 @@ static struct {
     uint64_t empty_ticks; /* ticks of a piece that does nothing; 0: not measured yet */
 } sums __attribute__((aligned(128)));
 
-/* Returns the minimum of several attempts: a piece that does nothing has warm caches. */
+/* Returns the minimum of several attempts, which is the time with warm caches. */
 static uint64_t measure_empty(void)
 {
     uint64_t least = TICKS_MAX;
@@ -64,9 +64,9 @@ void probity_calls_cost_end_timed(uint64_t since, int is_recorded)
     __atomic_fetch_add(&sums.records, 1, __ATOMIC_RELAXED);
 }
 
-/* A fork copies the sums, and a recording may begin long after the library was loaded: therefore
- * the price is an average over all that time, and the first call returns more than the cost of one
- * interval. */
+/* A fork copies the sums, and a recording may begin long after the library was loaded: so the cost
+ * of a record is an average over all that time, and the first call returns more than the cost of
+ * one interval. */
 PROBITY_API uint64_t probity_calls_cost(uint64_t rate, uint64_t *ret_record_256)
 {
     static uint64_t latest_ticks;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * cost.h: measures what recording calls costs, in the program itself: one piece of this library's
- * work in PROBITY_CALLS_COST_EVERY is timed, with everything that libprobity does in it, and with
- * the caches as the program and the kernel have left them. A piece is one record, or the work for a
- * call that is only counted. Any thread, even in signal handlers.
+ * cost.h: measures what recording calls costs, in the program itself: one in
+ * PROBITY_CALLS_COST_EVERY pieces of this library's work is timed, including the part of
+ * libprobity, and with whatever the program and the kernel have left in the caches. A piece is one
+ * record, or the work for a call that is only counted. May be called in any thread, even in signal
+ * handlers.
  *
  *     cost = ticks of the timed pieces × PROBITY_CALLS_COST_EVERY × factor (cost.c)
  */

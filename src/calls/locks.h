@@ -186,16 +186,16 @@ static inline __attribute__((always_inline)) int probity_calls_count(uint32_t co
     return 1;
 }
 
-/* Call if a free lock is only counted: after it was taken, and before it is released. For unusual
- * cases only: the work is timed, the thread has no counters yet, or it holds a lock with a recorded
- * hit. */
+/* Call if free locks are only counted: after the lock was taken, and before it is released. For
+ * unusual cases only: the work is timed, the thread has no counters yet, or it holds a lock with a
+ * recorded hit. */
 void probity_calls_took_counted(enum probity_calls_kind kind, const volatile void *lock,
                                 const void *place) __attribute__((visibility("hidden")));
 void probity_calls_gives_counted(enum probity_calls_kind kind, const volatile void *lock,
                                  const void *place, int has_waiters)
     __attribute__((visibility("hidden")));
 
-/* Returns whether this is the usual case; if so, it is a piece of work that is not timed. */
+/* Returns whether this is the usual case; if so, counts a piece of work that is not timed. */
 static inline __attribute__((always_inline)) int
 probity_calls_counts_usually(const struct probity_calls_thread *self)
 {
@@ -219,7 +219,7 @@ probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, cons
         probity_calls_thread_record();
 }
 
-/* Call before a lock is released. has_waiters: only if free locks are counted. */
+/* Call before a lock is released. has_waiters: used only if free locks are counted. */
 static inline __attribute__((always_inline)) void
 probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, const void *place,
                     int has_waiters)
@@ -242,7 +242,8 @@ void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock
 void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
                           const void *place) __attribute__((visibility("hidden")));
 
-/* Returns whether libc takes a free lock even with this timeout, so that trying is equivalent. */
+/* Returns whether libc takes a free lock even with this timeout, so that a try-lock is
+ * equivalent. */
 int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
     __attribute__((visibility("hidden")));
 

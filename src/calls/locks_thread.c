@@ -113,7 +113,7 @@ static const char *name_of(int counter)
                                            : others[counter - PROBITY_CALLS_COUNTED];
 }
 
-/* The thread itself and the thread that ends the recording may be here at the same time: only one
+/* The thread itself and the thread that ends the recording may run this at the same time: only one
  * of them records each count. */
 static void record_counts(struct probity_calls_thread *thread)
 {

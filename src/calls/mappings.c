@@ -128,7 +128,8 @@ static void drop_covered(uintptr_t start, uintptr_t end)
     struct mapping **link = &first, *at;
 
     while ((at = *link) != NULL && at->next != NULL) {
-        /* Release: as in add(). A reader at this entry continues from there. */
+        /* Release: as in add(). A reader at the dropped entry continues through its `next`, which
+         * is unchanged. */
         if (at->start >= start && at->end <= end)
             __atomic_store_n(link, at->next, __ATOMIC_RELEASE);
         else
@@ -181,7 +182,7 @@ static void take_object(void *context, const struct probity_object *object)
         add(start, end, payload, (size_t)(at - payload));
 }
 
-/* ---- All ---------------------------------------------------------------------------------------
+/* ---- All mappings ------------------------------------------------------------------------------
  */
 
 static void record_from(struct mapping **link)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_story.h: `probity fleet --request ID`: prints the story of one request.
+ * fleet_story.h: `probity fleet --request ID`: prints the hits of one request in all runs, and the
+ * calls between them.
  */
 #ifndef PROBITY_CLI_FLEET_STORY_H
 #define PROBITY_CLI_FLEET_STORY_H

@@ -23,8 +23,8 @@
 
 #define TRACE_SUFFIX PROBITY_TRACE_SUFFIX
 
-/* A program that was requested to write NAME.csv records to NAME.csv.probity, so users may give
- * either name. */
+/* If NAME.csv was requested, the program records to NAME.csv.probity, so users may give either
+ * name. */
 char *cli_trace_path(const char *name)
 {
     size_t length = strlen(name);

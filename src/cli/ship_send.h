@@ -16,7 +16,7 @@ int cli_ship_begin(struct cli_ship_send *send);
 uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_table_number table,
                         uint32_t block);
 
-/* Sends a block unless it exists. Reports errors. Returns 0 or PROBITY_ERROR_WRITE; a
+/* Sends a block unless it exists. Reports errors. Returns 0 or PROBITY_ERROR_WRITE. Has the type
  * probity_fleet_take. */
 int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch *batch,
                    enum probity_fleet_table_number table, uint32_t block);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * embed.c: the public control functions, and the actions at load and at exit. The constructor runs
- * before the program's constructors, and the destructor after its destructors; records before the
- * one and after the other are safe.
+ * before the program's constructors, and the destructor after its destructors; records made before
+ * the constructor and after the destructor are safe.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -13,7 +13,7 @@
 
 _Static_assert((int)PROBITY_HOOKS_WHY_BYTES >= (int)PROBITY_CSV_WHY_BYTES, "room for the reason");
 
-/* Both files are in one directory, which may have been renamed meanwhile. */
+/* Both files are in one directory, which may have been renamed since. */
 static int write_csv(const struct probity_hooks_job *print, char ret_why[PROBITY_CSV_WHY_BYTES])
 {
     const char *slash = strrchr(print->csv_path, '/');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_recent.h: the open calls of a thread and its latest ended calls. When a deferred scope is
- * opened, calls that it made have already ended and been written. This finds them and their places
- * in the output.
+ * export_recent.h: the open calls of a thread, and those that ended most recently. When a deferred
+ * scope is opened, calls that it made have already ended and been written. This finds them and
+ * their places in the output.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_RECENT_H
 #define PROBITY_EXPORTS_EXPORT_RECENT_H

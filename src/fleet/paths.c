@@ -91,7 +91,7 @@ static struct path *path_of(struct probity_fleet_paths *paths, struct probity_tr
     return path;
 }
 
-/* ---- Sums of minutes ---------------------------------------------------------------------------
+/* ---- Sums by minute ----------------------------------------------------------------------------
  */
 
 static void put_sums(struct probity_fleet_paths *paths, uint64_t minute, const struct path *path,

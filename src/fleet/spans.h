@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * spans.h: statements that query blocks between probes, and the conversion of their replies into
- * the answer of `probity blocks`. Does no I/O.
+ * spans.h: statements that query spans between probes, and the conversion of their replies into the
+ * answer of `probity blocks`. Does no I/O.
  */
 #ifndef PROBITY_FLEET_SPANS_H
 #define PROBITY_FLEET_SPANS_H
@@ -9,18 +9,18 @@
 #include "answers/blocks/blocks.h"
 #include "fleet/sums.h"
 
-/* What blocks to select. */
+/* Which spans to select. */
 struct probity_fleet_spans {
     const struct probity_fleet_range *range; /* with group OF_THREAD: by thread */
     int by_correlation;
-    size_t slowest; /* number of blocks to list for each pair */
+    size_t slowest; /* number of spans to list for each pair */
 };
 
-/* Whether the rows of minutes suffice. A block counts if both its hits are in the range, which
- * cannot be determined from rows of minutes. */
+/* Whether the per-minute rows suffice. A span counts if both its hits are in the range, which
+ * cannot be determined from per-minute rows. */
 int probity_fleet_spans_are_of_minutes(const struct probity_fleet_spans *spans);
 
-/* Write the statements for probes, for sums, and for the slowest blocks of each pair of probes. */
+/* Write the statements for probes, for sums, and for the slowest spans of each pair of probes. */
 void probity_fleet_sql_probes(FILE *stream, const struct probity_fleet_spans *spans);
 void probity_fleet_sql_spans_sums(FILE *stream, const struct probity_fleet_spans *spans);
 void probity_fleet_sql_slowest(FILE *stream, const struct probity_fleet_spans *spans);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sql.h: statements for ClickHouse. Texts are added to a statement only by
- * probity_fleet_sql_text(), which escapes every byte that could end a literal. Does no I/O.
+ * sql.h: statements for ClickHouse. Text is added to a statement only by probity_fleet_sql_text(),
+ * which escapes every byte that could end a literal. Does no I/O.
  */
 #ifndef PROBITY_FLEET_SQL_H
 #define PROBITY_FLEET_SQL_H
@@ -16,7 +16,7 @@ struct probity_fleet_choice {
     uint64_t run;            /* only the run with this number; 0: any */
 };
 
-/* Writes a text as a string literal. */
+/* Writes text as a string literal. */
 void probity_fleet_sql_text(FILE *stream, const char *text);
 
 /* Writes a condition on the columns of probity_runs. */

@@ -31,18 +31,18 @@ struct probity_fleet_range {
     size_t function_count;
     const uint64_t *runs; /* only these of the selected runs, at least one; NULL: all */
     size_t run_count;
-    int has_hours; /* 1: the rows of hours are complete for all selected runs */
+    int has_hours; /* 1: the hourly rows are complete for all selected runs */
     const uint64_t *chosen; /* the numbers of the selected runs, at least one; NULL: a subquery
-                             * finds them, for which each server of a cluster would return all
-                             * runs */
+                             * finds them; in a cluster, each server would return all runs for
+                             * it */
     size_t chosen_count;
     int of_any_run; /* 1: list the functions of all runs, without querying their calls */
 };
 
-/* Whether the rows of minutes suffice. */
+/* Whether the per-minute rows suffice. */
 int probity_fleet_is_of_minutes(const struct probity_fleet_range *range);
 
-/* Write the statements for functions, for threads, and for sums (from rows of minutes if they
+/* Write the statements for functions, for threads, and for sums (from per-minute rows if they
  * suffice, otherwise from rows of calls). */
 void probity_fleet_sql_functions(FILE *stream, const struct probity_fleet_range *range);
 void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *range);

@@ -16,7 +16,7 @@ enum probity_cost_moment {
     PROBITY_COST_MOMENTS = 3
 };
 
-/* Costs of a scope: in total, and between its ticks. */
+/* Kinds of measured costs. INNER: the part of a scope's cost between its ticks. */
 enum probity_cost_kind {
     PROBITY_COST_HIT = 1,
     PROBITY_COST_SCOPE = 2,

@@ -33,7 +33,7 @@ struct probity_profile_row {
                                          * threads */
     uint32_t site;                      /* number of the function's enter */
     uint64_t calls, untimed; /* with and without times */
-    uint64_t unwound;        /* calls with times that were left by a jump */
+    uint64_t unwound;        /* timed calls that were left by a jump */
     uint64_t total, self, min, max, paused;
     uint64_t open_since; /* tick; 0: no call is in progress */
     uint64_t durations; /* sum; exceeds the total time if the function was recursive */

@@ -220,7 +220,7 @@ int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record
     return 0;
 }
 
-/* Name of each role, and the ending of its sites. */
+/* Name of each role, and the suffix of the names of its sites. */
 static const char *const roles[PROBITY_HIT_WITH_ROLE_MAX + 1][2] = {
     {"", ""},
     {"lock-wait", ":wait"},

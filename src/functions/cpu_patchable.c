@@ -45,7 +45,7 @@ int probity_cpu_patchable_examine(uintptr_t address, struct probity_patchable_en
     uint8_t *at = (uint8_t *)address;
     int is_long = memcmp(at, one, sizeof one) == 0;
 
-    /* Its first two bytes must be stored at once. */
+    /* Its first two bytes must be replaced with a single store. */
     if (is_long ? address % WORD == WORD - 1 : memcmp(at, many, sizeof many) != 0)
         return 0;
     *ret_entry = (struct probity_patchable_entry){
@@ -66,9 +66,9 @@ static uintptr_t page_of(uintptr_t address)
     return address / page_bytes() * page_bytes();
 }
 
-/* Maps memory for the places that the entries of five nops call, from the first to the last, and
- * one more page, with a place for all other entries and the address to which all of them jump.
- * Returns NULL if something is already mapped there. */
+/* Maps memory for the places (trampolines) that entries of five nops call, from the first to the
+ * last, and one more page with a place for all other entries and the address to which all places
+ * jump. Returns NULL if something is already mapped there. */
 static uint8_t *map_places(const struct probity_patchable_range *range, int32_t distance,
                            size_t *ret_bytes)
 {
@@ -76,7 +76,7 @@ static uint8_t *map_places(const struct probity_patchable_range *range, int32_t 
     uintptr_t length = range->has_short ? range->last - range->first : 0;
     uintptr_t start = page_of(first), end = page_of(first + length + JUMP_BYTES) + 2 * page_bytes();
 
-    /* Below the lowest address, or beyond the highest. */
+    /* The memory would begin below the lowest address or end beyond the highest. */
     if ((distance < 0 ? first >= range->first : first < range->first) || start < page_bytes() ||
         end < start)
         return NULL;

@@ -33,7 +33,7 @@ struct probity_sleds {
     size_t stub_count;
 };
 
-/* Returns whether the object's code is still as this library left it: another one may have been
+/* Returns whether the object's code is still as this library left it: another object may have been
  * loaded at its address. */
 int probity_sleds_are_there(const struct probity_sleds *sleds,
                             const struct probity_object *object);
@@ -44,8 +44,8 @@ int probity_sleds_are_there(const struct probity_sleds *sleds,
 int probity_sleds_change(struct probity_sleds *sleds, const struct probity_object *object,
                          int (*is_removed)(uint32_t id));
 
-/* Maps new memory within reach of branches from all of the code between `first` and `last`, and
- * back; NULL if there is none. */
+/* Maps new memory that branches can reach from all code between `first` and `last`, and vice versa.
+ * Returns NULL if there is none. */
 uint8_t *probity_sleds_map_near(uintptr_t first, uintptr_t last, size_t bytes);
 
 /* Call for an object that is no longer loaded, or has no replaced sleds. */

@@ -208,7 +208,7 @@ static void take_section(const struct file *file, const ElfW(Shdr) *section,
         probity_arena_unmap(from, count * sizeof *from);
 }
 
-/* Returns all sections of the object's file; NULL if that is another file now. */
+/* Returns all sections of the object's file; NULL if the file has been replaced. */
 static ElfW(Shdr) *load_sections(const struct file *file, const struct probity_object *object,
                                  ElfW(Ehdr) *ret_head)
 {

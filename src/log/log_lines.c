@@ -264,7 +264,7 @@ void log_line_put_message(struct log_lines *lines, const struct probity_event *e
     *lines->writer.at++ = '\n';
 }
 
-/* The result of a struct is printed as its members, each with its name. */
+/* A result that is a struct is printed as its members, each with its name. */
 static void put_result(struct log_lines *lines, const struct probity_event *event)
 {
     struct probity_value_walk walk = probity_value_walk_of(event);

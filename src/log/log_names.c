@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_names.c: makes signatures as a log prints them. If neither the trace nor the caller has a
- * signature, uses the type and the name from the macro.
+ * log_names.c: formats signatures for a log. If neither the trace nor the caller has a signature,
+ * uses the type and the name from the macro.
  */
 #include "log/log_names.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * view.h: writes one self-contained HTML page with all information about traces; it needs no
- * network. The page is built from view/ with the tool; its data is added here. Needs libz and
+ * network. The page is built from view/ when the tool is built; this adds the data. Needs libz and
  * libjansson.
  */
 #ifndef PROBITY_PAGE_VIEW_H
@@ -61,8 +61,8 @@ int probity_view_html(FILE *stream, const struct probity_view_answer *answer);
  * Returns the same as above. In src/page/view_timeline.c. */
 int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *answer);
 
-/* Writes the spans of all lanes, in the order of the lanes in the object. Write errors stay in the
- * stream. */
+/* Writes the spans of all lanes, in the order of the lanes in the object. After a write error,
+ * ferror(stream) is set. */
 int probity_view_spans(FILE *stream, const struct probity_timeline *timeline);
 
 /* Writes the page's element with the spans. Returns the same as above. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_beside.h: makes the timeline of a page in a second thread, with a separate reader, while the
- * command's thread makes all other answers. Only for view_command.c.
+ * view_beside.h: computes the timeline of a page in a second thread, with a separate reader, while
+ * the command's thread computes all other answers. Only for view_command.c.
  */
 #ifndef PROBITY_PAGE_VIEW_BESIDE_H
 #define PROBITY_PAGE_VIEW_BESIDE_H
@@ -11,11 +11,11 @@
 struct cli_query;
 struct view_beside;
 
-/* Whether the timeline can be made in this way: for a range of an indexed trace, if the timeline
- * depends only on calls in the range, without filters, waits and thread states. 1 or 0. */
+/* Returns whether this is possible (1 or 0): for a range of an indexed trace, without filters,
+ * waits or thread states, if the timeline depends only on calls in the range. */
 int view_beside_is_possible(const struct cli_query *answer);
 
-/* Starts the thread, which puts all events to the timeline, finishes and refines it, up to
+/* Starts the thread, which adds all events to the timeline, finishes and refines it, up to
  * spans_max spans. Only one thread then reads the command's reader. Returns NULL, with the timeline
  * unchanged, if no thread was started, for example with one CPU or if a file was replaced. */
 struct view_beside *view_beside_start(const struct cli_query *answer, size_t spans_max,

@@ -71,7 +71,7 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t count)
     /* zlib does not write to its input; its interface predates const. */
     stream->deflate.next_in = (Bytef *)(uintptr_t)bytes;
     stream->deflate.avail_in = (uInt)count;
-    /* Bytes flushed together are similar, so they compress best with a code of their own. */
+    /* Bytes flushed together are similar, so they compress best with a separate code. */
     return advance(stream, Z_BLOCK) == 0 ? (ssize_t)count : -1;
 }
 

@@ -112,7 +112,7 @@ void probity_columns_put_head(FILE *stream, const struct probity_column *columns
 void probity_columns_put_line(FILE *stream, const struct probity_column *columns, size_t count,
                               const void *row);
 
-/* The same within a line: with a comma before each cell, and without a line feed. */
+/* Same as above, within a line: with a comma before each cell, and without a line feed. */
 void probity_columns_put_names(FILE *stream, const struct probity_column *columns, size_t count);
 void probity_columns_put_csv(FILE *stream, const struct probity_column *columns, size_t count,
                              const void *row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * csv_cell.h: formats a text as a CSV cell. Texts come from untrusted traces, so a row is always a
- * single line and contains nothing that controls a terminal.
+ * csv_cell.h: formats text as a CSV cell. The text comes from untrusted traces, so a row is always
+ * a single line and contains nothing that controls a terminal.
  */
 #ifndef PROBITY_PRINT_CSV_CELL_H
 #define PROBITY_PRINT_CSV_CELL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * time_text.h: formats a time with its unit, for people.
+ * time_text.h: formats a time with its unit as human-readable text.
  */
 #ifndef PROBITY_PRINT_TIME_TEXT_H
 #define PROBITY_PRINT_TIME_TEXT_H

@@ -81,8 +81,8 @@ static double excess(const struct half_plane *plane, const struct corner *corner
     return corner->at[0] * plane->weight[0] + corner->at[1] * plane->weight[1] - plane->most;
 }
 
-/* Cuts a polygon. Each cut adds at most one corner, except that rounding may make a tiny polygon
- * not convex. */
+/* Cuts a polygon. Each cut adds at most one corner, unless rounding has made a tiny polygon
+ * non-convex. */
 static void cut_polygon(struct polygon *polygon, const struct half_plane *plane)
 {
     struct corner *cut = polygon->cut;

@@ -25,7 +25,8 @@
 #include "reader/sched.h"
 #include "reader/hit_count.h"
 
-/* A chunk of the spool has its index in place of an offset. */
+/* Returns whether the block is in TRACE.sched. A chunk of the spool (bytes 0) has an index instead
+ * of an offset. */
 static inline int probity_waiting_is_in_sched(const struct probity_waiting *waiting)
 {
     return waiting->bytes != 0 && (waiting->offset & PROBITY_WAITING_IN_INDEX) == 0 &&
@@ -70,7 +71,7 @@ struct probity_trace {
     struct probity_drops drops;
     struct probity_lanes lanes; /* if requested */
     uint32_t lane; /* read only the blocks of this lane; 0: all */
-    const struct probity_threads_seen *wanted; /* only blocks of threads not past; or NULL */
+    const struct probity_threads_seen *wanted; /* read blocks only of threads not past; NULL: all */
     int has_unmarked_events; /* there are events in a block whose header states that it has none */
     struct probity_index index; /* file -1: none */
     struct probity_clockmap state_clock; /* a copy of *clock for the state of waits, used by another

@@ -138,7 +138,8 @@ static int is_call(uint32_t site)
             PROBITY_BUDGET_CALL) != 0;
 }
 
-/* Site numbers of functions that may still be counted. */
+/* Whether the site is that of a function or of hits that may still be counted instead of
+ * recorded. */
 static int is_candidate(uint32_t site)
 {
     uint32_t state = __atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED);
@@ -179,8 +180,9 @@ static uint64_t calls_of(uint32_t site)
 /* ---- Prices ------------------------------------------------------------------------------------
  */
 
-/* In 1/256 ns; 0: not measured. The program's other work hides most of the cost of an addition, but
- * less of the cost of a record than in a loop, because the caches hold other data, too. */
+/* In 1/256 ns; 0: not measured. In a program, other work hides most of the cost of an addition. It
+ * hides less of the cost of a record than in the measuring loop, because the caches also hold other
+ * data. */
 static uint64_t measured(const struct probity_cost *cost, enum probity_cost_kind kind)
 {
     uint64_t most = 0, least = UINT64_MAX;
@@ -215,7 +217,7 @@ static void find_prices(const struct probity_session *session)
         probity_ns_of_ticks(session->cpu_cost_ticks, probity_live_rate(&session->live));
 }
 
-/* Counting and prices begin; CPU times count from now on. */
+/* Starts counting: finds the costs, and reads the CPU time to compare with. */
 static void begin_counting(struct probity_session *session)
 {
     uint32_t known = __atomic_load_n(&site_end, __ATOMIC_ACQUIRE);
@@ -238,9 +240,9 @@ void probity_budget_begin(struct probity_session *session)
         PROBITY_BUDGET_TRIED | PROBITY_BUDGET_LISTED | PROBITY_BUDGET_OFF |
         PROBITY_BUDGET_CHANGED;
 
-    /* Also those of a forking parent's recording. */
+    /* Clears the states of the last recording, or those inherited from a forking parent. */
     for (uint32_t number = 0; number <= site_end; number++) {
-        if (probity_budget_state[number] & of_recording) /* otherwise, a page is not touched */
+        if (probity_budget_state[number] & of_recording) /* avoids touching unused pages */
             probity_budget_state[number] &= (uint16_t)~of_recording;
     }
     if (probity_calls_count_hits != NULL)

@@ -21,7 +21,7 @@ int probity_session_is_late(struct probity_session *session);
 int probity_session_start(struct probity_session *session, const struct probity_settings *settings,
                           int is_main);
 
-/* Begin and end a change of the settings with which a forked child starts: those returned. In the
+/* Begin and end a change of the returned settings, with which a forked child starts. Call in the
  * writer thread. */
 struct probity_settings *probity_session_inherit_begin(void);
 void probity_session_inherit_end(void);
@@ -50,7 +50,7 @@ void probity_session_give_up(void);
 int probity_session_grow(struct probity_session *session);
 
 /* Starts the writer thread if there is none yet. Returns PROBITY_ERROR_STATE in a foreign process,
- * with which the thread would end, or if backing off after a failure. Lock held. */
+ * whose exit would end the thread, or if backing off after a failure. Lock held. */
 int probity_session_need_writer(struct probity_session *session);
 
 #endif

@@ -10,8 +10,8 @@
 
 #include "format/sites.h"
 
-/* Call at load time, in the process whose libraries may be searched; those of a forked child are
- * not. */
+/* Call at load time, in the process whose libraries are to be searched; a forked child's are not
+ * searched. */
 void probity_sites_at_load(void);
 
 /* Lists the objects loaded since the last call; almost free if there are none. has_linker: 1 if the

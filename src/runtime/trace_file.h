@@ -13,8 +13,8 @@
 const char *probity_trace_file_program(void);
 
 /* Creates the file for session->settings.out; is_child: with the process id in its name if the
- * template has none. Sets trace_path and csv_path. Nothing is overwritten unless the settings say
- * so: if the name exists, the process id is added. Returns 0 or PROBITY_ERROR_ARGUMENT (name too
+ * template has none. Sets trace_path and csv_path. Nothing is overwritten unless the settings allow
+ * it: if the name exists, the process id is added. Returns 0 or PROBITY_ERROR_ARGUMENT (name too
  * long, or not a regular file), _OPEN, _EXISTS, after printing why; the caller owns
  * ret_descriptor. */
 int probity_trace_file_make(struct probity_session *session, int is_child, int *ret_descriptor);
@@ -45,7 +45,7 @@ int probity_trace_file_is_removed(struct probity_session *session);
 
 /* Removes a trace that was recorded only for another output, which is now complete. Keeps it if its
  * spool still exists, because the spool could not be found without it: `probity recover` removes
- * what it can of both. Never removes another file, although the path may lead to one by now. */
+ * what it can of both. Never removes another file, even if the path now refers to one. */
 void probity_trace_file_remove(const struct probity_session *session);
 
 /* Expands %p and %n of a pattern for dumps; %i and %% stay, and percent signs in inserted text are

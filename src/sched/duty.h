@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * duty.h: limits what recording of states may take to a share of the program's CPU time: in the
- * program's threads, and in the thread that reads their records. When the share is used up for the
- * first time, wakings are switched off for good if they cost much of it.
- * Otherwise, all events are switched off until enough is saved for the next interval. Runs in the
- * thread that collects.
+ * duty.h: limits the CPU time of recording states, in the program's threads and in the thread that
+ * reads their records, to a share of the program's CPU time. When the share is used up for the
+ * first time, wakings are switched off for good if they cost much of it. Otherwise, all events are
+ * switched off until enough is saved for the next interval. Runs in the thread that collects.
  */
 #ifndef PROBITY_SCHED_DUTY_H
 #define PROBITY_SCHED_DUTY_H
@@ -43,8 +42,8 @@ struct probity_sched_duty {
 void probity_sched_duty_begin(struct probity_sched_duty *duty, pid_t pid, uint32_t share,
                               int has_wakings, uint32_t switch_ns);
 
-/* Counts a record whose cost was charged to a thread of the program. *out_ns: time of the latest
- * such record of this ring by which a thread left the CPU, updated; initially 0. */
+/* Counts a record whose cost was charged to a thread of the program. *out_ns: updated to the time
+ * of this ring's latest such record of a thread leaving the CPU; initially 0. */
 void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind, uint64_t time_ns,
                               uint64_t *out_ns);
 

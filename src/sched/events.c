@@ -133,8 +133,8 @@ static void close_wakings(struct probity_sched_rings *rings)
 
 /* The kernel translates the thread ids of its other records to the namespace of this process, but
  * not the id in the tracepoint's record, which would be missing or that of another thread. If /proc
- * does not show the namespace, assumes that it is not the first one, unless it shows others: then
- * the kernel has no process-id namespaces (no CONFIG_PID_NS). */
+ * does not show the namespace, assumes that it is not the initial one, unless /proc shows other
+ * namespaces: then the kernel has no PID namespaces (no CONFIG_PID_NS). */
 static int check_namespace(void)
 {
     const ino_t first = 0xEFFFFFFC; /* number of the first process-id namespace, since Linux 3.8 */

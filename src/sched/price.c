@@ -19,7 +19,7 @@
 
 enum {
     BLOCKS = 4,
-    BLOCKS_MIN = 3, /* fewer are not compared: the first finds nothing in the caches */
+    BLOCKS_MIN = 3, /* fewer are not compared, because the first runs with cold caches */
     TURNS = 12, /* turns of each thread, per block */
     LIMIT_NS = 20000000, /* if other programs use the CPU, a turn may take milliseconds */
     PRICE_NS_MIN = 200,
@@ -28,7 +28,7 @@ enum {
 
 struct pair {
     pthread_t thread;
-    int turn; /* 1: of the other thread; 2: the other thread ends */
+    int turn; /* 0: this thread's; 1: the other thread's; 2: the other thread must end */
     pid_t tid; /* id of the other thread, once it has had a turn */
     uint64_t until_ns;
 };

@@ -218,8 +218,8 @@ static int take_window(struct writing *writing, const char *path, uint32_t clock
 /* ---- Files -------------------------------------------------------------------------------------
  */
 
-/* Sets what was left out because of the share. The pauses of the whole recording do not apply to a
- * dump, which shows its own as unknown states. */
+/* Sets the fields for what was left out because of the limit on the share. The pauses of the whole
+ * recording do not apply to a dump, which shows its own as unknown states. */
 static void put_limits(struct writing *writing, struct probity_sched_trace *trace,
                        const struct probity_sched_result *result, struct probity_sched_info *info)
 {
@@ -234,7 +234,8 @@ static void put_limits(struct writing *writing, struct probity_sched_trace *trac
     info->wakings_until = tick > info->first_tick ? tick : info->first_tick;
 }
 
-/* Writes the files. is_dump: there may be files that look like dumps of this program. */
+/* Writes the files. is_dump: skips files without threads of this program, which may only look like
+ * its dumps. */
 static int write_files(struct writing *writing, int is_dump, struct probity_sched_result *result)
 {
     const struct probity_sched_taken *taken = &writing->taken;

@@ -53,7 +53,7 @@ struct probity_profile_cell *probity_cells_add(struct probity_pool *pool, uint32
     probity_assert(cell->calls == 0 && cell->open_since == 0);
     cell->site = site;
     cell->min = UINT64_MAX;
-    cell->histogram[0] = UINT64_MAX; /* the first call counts `latest`, which is none */
+    cell->histogram[0] = UINT64_MAX; /* becomes 0 when the first call adds `latest`, still empty */
     /* Release: the cell is complete when it is counted. */
     __atomic_store_n(&header->used, used + 1, __ATOMIC_RELEASE);
     return cell;

@@ -9,7 +9,7 @@
  *
  * Only the thread that owns the set stores; readers (the writer, or a tool during or after the run)
  * never see a partial number. The end of a call updates the count first: if the process is killed,
- * counts are exact, and times lack at most one call per thread.
+ * counts are exact, and times are missing at most one call per thread.
  */
 #ifndef PROBITY_SPOOL_CELLS_H
 #define PROBITY_SPOOL_CELLS_H

@@ -7,8 +7,8 @@
  *     level_request = serial + 1, levels ─► sees it, changes the levels, writes the event
  *     waits                              ◄─ levels; level_answered = serial + 1 (release)
  *
- * One word holds serial and levels, so a request is atomic. The writer replies even if the tool was
- * killed meanwhile.
+ * One word holds serial and levels, so a request is atomic. The writer replies even if the tool has
+ * been killed.
  */
 #ifndef PROBITY_SPOOL_CONTROL_H
 #define PROBITY_SPOOL_CONTROL_H
@@ -24,8 +24,8 @@ enum {
     PROBITY_CONTROL_CHANGES = 0x40000
 };
 
-/* Stored in end_asked by the tool, and by the writer, with an errno in the upper bits, if the
- * program's code is not restored yet. */
+/* Values of end_asked. END_ASKED requests the end. END_PARTLY, with an errno in the upper bits,
+ * replaces it if the program's code is not restored yet. */
 enum { PROBITY_CONTROL_END_ASKED = 1, PROBITY_CONTROL_END_PARTLY = 2 };
 
 /* Position of the mode in levels, an enum probity_mode; 0: as in INFO. */
@@ -60,8 +60,8 @@ void probity_control_answer(struct probity_spool_header *header, uint32_t serial
 int probity_control_change_pending(const struct probity_spool_header *header, uint32_t *ret_serial,
                                    char ret_text[PROBITY_SPOOL_CHANGE_TEXT]);
 
-/* Replies to it. 0: all of it is in effect, and text may have details; otherwise text is why it was
- * refused. */
+/* Replies to a change. result 0: all of it is in effect, and text may have details; otherwise text
+ * is the reason why it was refused. */
 void probity_control_change_answer(struct probity_spool_header *header, uint32_t serial, int result,
                                    const char *text);
 

@@ -15,7 +15,7 @@
 struct probity_drain_input {
     const uint64_t *words; /* the owner may store to them concurrently: each is loaded once */
     uint32_t end;          /* maximum number of words to scan */
-    uint32_t first;        /* earlier words are in the trace: read for times, not output */
+    uint32_t first;        /* first word to output; earlier ones are read only for their times */
     uint32_t thread, tid;
     uint64_t chunk;        /* serial */
     uint64_t base_tick, cpu_ns, rate;

@@ -17,7 +17,7 @@ struct probity_store_entry {
     char id[20];       /* used in place of the number if the run is not in a history; or "" */
     uint64_t added_ns; /* CLOCK_REALTIME */
     uint64_t counts[PROBITY_COMPARE_KINDS]; /* number of its items; UINT64_MAX: unknown */
-    struct probity_compare_run run; /* its path is the trace's path when it was added */
+    struct probity_compare_run run; /* its path is that of the trace when the run was added */
 };
 
 /* Selects runs. */

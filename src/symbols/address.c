@@ -151,7 +151,7 @@ static Dwarf_Die *find_unit(Dwfl_Module *module, GElf_Addr at, Dwarf_Addr *ret_b
     return NULL;
 }
 
-/* Returns a name without its version, and C++ names demangled. malloc'ed. */
+/* Returns a symbol's name without its version, demangled if it is a C++ name. malloc'ed. */
 static char *readable(const char *symbol)
 {
     size_t bytes = strcspn(symbol, "@");

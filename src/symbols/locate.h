@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 /* no_memory is called by symbols_locate() if memory is exhausted; it may end the process. If it
- * returns, or is NULL, places are missing. */
+ * returns, or is NULL, some functions are not found. */
 void symbols_locate_on_no_memory(void (*no_memory)(void));
 
 /* Returns the source file as passed to the compiler, malloc'ed, and sets the line of the function's
  * name. Returns NULL if the object does not exist, has no debugging information, or has no function
  * with this symbol at this address (it is then not the file that was recorded). Objects stay open
- * for later calls. One thread. For probity_functions_locate. */
+ * for later calls. Call from one thread only. For probity_functions_locate. */
 char *symbols_locate(const char *object, const char *symbol, uint64_t address, uint32_t *ret_line);
 
 #endif

@@ -51,8 +51,8 @@ static int compare_entries(const void *left, const void *right)
 }
 
 /* Types have separate units, which contain no functions. Those of split units (.dwo) are not read:
- * libdw would look for the files with a blocking open, even in the directory of the compilation,
- * which others may have created meanwhile. */
+ * libdw would look for the files with a blocking open, even in the compilation directory, which
+ * other users may have created since. */
 static void index_object(struct symbols_object *object)
 {
     Dwarf_CU *unit = NULL;

@@ -228,8 +228,9 @@ int probity_request_has_other_files(uint32_t pid)
     return 0;
 }
 
-/* Searches the same directory as the process sees it. Its user may read it in any case, and it is
- * checked like the other one. *directory becomes its name for the caller. */
+/* Searches the same directory in the file system of the process. The user of the process may read
+ * it in any case, and it is checked like the caller's. Sets *directory to its path for the
+ * caller. */
 static int look_into_its_files(char *directory, size_t room, uint32_t owner, uint32_t pid,
                                int *count, struct probity_request **first)
 {

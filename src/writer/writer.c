@@ -143,9 +143,9 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     int is_flush = asked != writer->flush_done, result = 0;
 
     probity_assert(probity_pass_is_valid(pass));
-    /* Records that a flush writes to the trace leave the ring, and count as discarded. That is
-     * noted before the flush, for dumps made meanwhile, and again after it, for everything that it
-     * has written. */
+    /* Records that a flush writes to the trace leave the ring, and count as discarded.
+     * complete_from is therefore set before the flush, for dumps made during it, and again after
+     * it, for everything that it has written. */
     if (writer->live->mode == PROBITY_MODE_RING && is_flush)
         give_up_all(writer->live);
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)

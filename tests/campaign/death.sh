@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Death after each instruction, at each system call, and 100,000 times at a random moment.
+# Kills a recording program after each instruction, at each system call, and 100,000 times at a
+# random moment.
 #
 #   KILLS   number of random kills, in batches of 2,500 that use their numbers as seeds
 # shellcheck source=tests/campaign/campaign.bash

@@ -60,7 +60,7 @@ struct death_truth {
     struct death_thread thread[DEATH_THREADS];
     uint32_t kinds;
     uint32_t is_profile;
-    uint32_t phase; /* 1: the focus is in the tested phase; 2: it has left it */
+    uint32_t phase; /* 1: the thread under test is in the tested phase; 2: it has left it */
     uint32_t ready;           /* number of threads that have recorded and wait */
     uint32_t slow_ms;         /* duration of the inner handler */
     uint32_t handled, nested; /* number of signals */
@@ -90,13 +90,13 @@ struct death_tally {
 /* Maps what a program shares with those that it runs (shared_memory.h). */
 void death_truth_map(void);
 void death_start(const struct death_setting *setting);
-/* Makes one round of the script in thread `thread`, at the level of the handlers around it. */
+/* Runs one round of the script in thread `thread`, at the level of the handlers around it. */
 void death_unit(uint32_t thread);
-/* Gives the calling thread this number from now on. */
+/* Sets the number of the calling thread. */
 void death_be(uint32_t thread);
-/* Installs handlers, each of which makes a unit. */
+/* Installs handlers, each of which runs a unit. */
 void death_handle_signals(void);
-/* Makes a unit at the next level; called in a handler. */
+/* Runs a unit at the next level; called in a handler. */
 void death_unit_in_handler(void);
 /* Call after a jump out of handlers: notes which record the jump abandoned. */
 void death_land(void);

@@ -17,7 +17,7 @@ does_rounds() {
     wait_until "$program" has_lines rounds.done 1 "^$2\$"
 }
 
-# Returns whether this many calls of work() are in the database. $1 number
+# Returns whether this many calls of work() are in the database. $1 number, $2 label
 has_calls() {
     [ "$(sql "SELECT count() FROM probity_calls WHERE depth = 0 AND run IN (SELECT run FROM
               probity_runs WHERE label = '$2')")" -ge "$1" ]

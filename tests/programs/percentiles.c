@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * percentiles.c: stretches of some 20 µs for a second, and then, until FILE exists, slow ones, each
- * after enough usual ones that p99.9 is that of the usual ones. Slow ones last 200 ms, or twice as
- * long as the longest usual one, which may have been interrupted on a busy machine.
+ * percentiles.c: for a second, runs spans of about 20 µs; then, until FILE exists, slow ones, each
+ * after enough normal ones that p99.9 remains that of the normal ones. Slow ones last 200 ms, or
+ * twice as long as the longest normal one, which may have been interrupted on a busy machine.
  *
  *     percentiles KIND FILE
  *
- * KIND determines what begins and ends a stretch: block (probes 4 and 9), named (sites "begin" and
+ * KIND determines what begins and ends a span: block (probes 4 and 9), named (sites "begin" and
  * "end"), typed (probe 4, with an id, and site "end", with an id), wait (of lock "door") or request
- * (named "job"). Prints the longest usual stretch in ns.
+ * (named "job"). Prints the longest normal span in ns.
  */
 #include "probity_typed.h"
 

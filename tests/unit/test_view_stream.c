@@ -20,8 +20,8 @@ enum { BYTES_MAX = 400 };
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Whole groups of four characters; the last one may end in one or two '='. Returns the number of
- * bytes. */
+/* Decodes whole groups of four characters; the last one may end in one or two '='. Returns the
+ * number of bytes. */
 static size_t decode(const char *text, size_t length, uint8_t *ret_bytes)
 {
     size_t padding = 0, count = 0;

@@ -351,7 +351,7 @@ export function withoutMarks(json: string): string {
             (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Of the programs whose traces are in the page, excluding the base of a comparison. */
+/** The names of the programs whose traces are in the page, excluding the base of a comparison. */
 export function titleOf(data: Data): string {
     return counted(data.info.map(({ program, trace }) => program.name?.split("/").pop() ?? trace));
 }

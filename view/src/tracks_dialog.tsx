@@ -1,5 +1,5 @@
 /* The list of tracks: which stay at the top, in which order they are, and how many rows each has.
- * Provides by keyboard what a pointer does in the timeline. */
+ * Makes everything that a pointer can do with tracks in the timeline available by keyboard. */
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Track } from "./lanes";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare_row.h: one function, block or kind of request in a comparison, with its values in all
- * runs of both sides and, after the tests, its results.
+ * compare_row.h: one function, span or kind of request in a comparison, with its values in all runs
+ * of both sides and, after the tests, its results.
  */
 #ifndef PROBITY_ANSWERS_DIFF_COMPARE_ROW_H
 #define PROBITY_ANSWERS_DIFF_COMPARE_ROW_H

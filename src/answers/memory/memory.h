@@ -61,7 +61,7 @@ struct probity_memory;
 struct probity_memory_options {
     uint64_t from_ns, to_ns; /* allocations in [from, to) of CLOCK_REALTIME, and their state at its
                               * end; both 0: all */
-    /* Whether to include this hit, an allocation: 1 or 0. NULL: all. */
+    /* Returns whether to include the hit of an allocation: 1 or 0. NULL: include all. */
     int (*is_wanted)(void *context, const struct probity_event *event);
     void *context;
 };

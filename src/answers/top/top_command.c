@@ -41,7 +41,7 @@ struct top_call {
     size_t source_count;
     char (*stems)[48]; /* of the spools found so far */
     size_t stem_count;
-    int finds;    /* no operands: show all recording programs, including later ones */
+    int finds;    /* no operands: show programs that record, including those started later */
     int is_screen, is_over, has_color;
     struct cli_terminal terminal;
 };

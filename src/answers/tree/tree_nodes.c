@@ -124,7 +124,8 @@ struct probity_tree_node *probity_tree_next(const struct probity_tree_node *node
     return node != top ? node->next : NULL;
 }
 
-/* Marks nodes in `recent`, which is not needed after the tree is finished. */
+/* Marks nodes that have calls, or whose descendants do, by setting `recent`, which is otherwise
+ * unused once the tree is finished. */
 static void mark_called(struct probity_tree_nodes *nodes)
 {
     size_t depth = 0;

@@ -8,8 +8,8 @@
 #include <windows.h>
 
 enum {
-    /* In the thread environment block: an array of 64 slots, and a word of 16-bit programs, which
-     * is NULL here. */
+    /* In the thread environment block: an array of 64 slots, and a field that only 16-bit programs
+     * use, which is NULL here. */
     SLOTS_AT = 0x1480,
     SLOTS = 64,
     NEVER_USED = 0x1690
@@ -22,7 +22,8 @@ uint64_t probity_scope_offset = NEVER_USED;
  * the library. */
 static struct probity_thread_block no_memory = {.scope = {.inside = 1}};
 
-/* Returns the offset, or NEVER_USED if only slots outside the block are left. */
+/* Allocates a TLS slot. Returns its offset in the thread environment block, or NEVER_USED if there
+ * is none left in it. */
 static uint64_t slot_take(void)
 {
     DWORD index = TlsAlloc();
@@ -40,7 +41,7 @@ static void slot_give(uint64_t offset)
         TlsFree((DWORD)(offset - SLOTS_AT) / 8);
 }
 
-/* The first thread takes the slot. */
+/* Allocates a slot unless another thread has done so. */
 static void slot_need(uint64_t *offset)
 {
     uint64_t expected = NEVER_USED, taken;

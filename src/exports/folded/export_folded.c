@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_folded.c: folded stacks, the input of flame graph tools: one line for each call path, or
- * for each block. Holds a node for each path or pair of probes.
+ * for each span between probes. Holds a node for each path or pair of probes.
  */
 #include <inttypes.h>
 #include <stdlib.h>

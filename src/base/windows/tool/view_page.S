@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tool/view_page.S: src/page/view_page.S in the form of this system's objects.
+ * tool/view_page.S: src/page/view_page.S for this system's object format.
  */
     .section .rdata, "dr"
     .global probity_view_page
