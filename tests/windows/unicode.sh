@@ -95,7 +95,7 @@ check_all() {
     case $status in
         77) echo "the code page is not 1252" ;;
         0)
-            trace=$polish/sm{00f8}rrebr{00f8}d.$japanese.probity
+            trace="$polish/sm{00f8}rrebr{00f8}d.$japanese.probity"
             expect_files "$trace" "$polish/bl{00e5}.log"
             expect "$locale: a label in the code page" æ "$(fact label "$trace")"
             ;;
