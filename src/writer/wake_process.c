@@ -2,8 +2,8 @@
  *
  * wake_process.c: requests that a process start recording. Opens its directory in /proc once, and
  * its memory through that: both stay with that process, so a later process with the same id is
- * never written to. Its memory is untrusted: it can only determine which of its own writable bytes
- * change.
+ * never written to. Its memory is untrusted: it can only determine which bytes of that memory
+ * change, and only writable ones.
  */
 #include "writer/wake_process.h"
 

@@ -79,7 +79,7 @@ for ((seed = first; seed < first + ${COUNT:-12}; seed++)); do
         ! LC_ALL=C grep -qP '[\x01-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' output errors ||
             fail "seed $seed: $command: control characters: $(cat -v output errors | head -n 5)"
         ! grep -q '^#!' output errors ||
-            fail "seed $seed: $command: a line of its own: $(grep -B 1 '^#!' output errors)"
+            fail "seed $seed: $command: shows a line of a reply: $(grep -B 1 '^#!' output errors)"
     done
 done
 
